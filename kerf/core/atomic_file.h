@@ -1,0 +1,37 @@
+// A file that appears whole or not at all: written beside its final name, flushed to disk, renamed.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "kerf/core/view.h"
+
+namespace kerf {
+
+class AtomicFile {
+ public:
+  /// Opens a temporary file in the folder of `path`; throws Error (data) if that cannot be written.
+  explicit AtomicFile(std::string path);
+  /// Without commit(): removes the temporary file, leaves whatever stood at `path`.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, std::size_t bytes);
+  /// Overwrites bytes at `offset` of what was written before (a header known at the end).
+  void write_at(Index offset, const void* data, std::size_t bytes);
+  /// Flushes, syncs and renames to the final name.
+  void commit();
+
+ private:
+  [[noreturn]] void fail_with(const char* action) const;
+  void flush();
+  void write_all(const void* data, std::size_t bytes);
+
+  std::string path_, temporary_;
+  std::string buffer_;
+  int descriptor_ = -1;
+};
+
+}  // namespace kerf

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/blas.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+
+// LAPACK, as OpenBLAS exports it (Fortran: column-major, all by address).
+extern "C" {
+void dpotrf_(const char* uplo, const blasint* n, double* a, const blasint* lda, blasint* info);
+void dsyevd_(const char* jobz, const char* uplo, const blasint* n, double* a, const blasint* lda,
+             double* w, double* work, const blasint* lwork, blasint* iwork, const blasint* liwork,
+             blasint* info);
+}
+
+namespace kerf::blas {
+namespace {
+
+/// BLAS counts in 32-bit integers.
+blasint narrow(Index value) {
+  KERF_REQUIRE(value >= 0 && value <= 0x7FFFFFFF, memory, "a matrix dimension of {} is too large",
+               value);
+  return static_cast<blasint>(value);
+}
+
+CBLAS_TRANSPOSE transposed(bool yes) { return yes ? CblasTrans : CblasNoTrans; }
+
+}  // namespace
+
+ThreadScope::ThreadScope(int count) : before_(openblas_get_num_threads()) {
+  if (count != before_) openblas_set_num_threads(count);
+}
+
+ThreadScope::~ThreadScope() {
+  if (openblas_get_num_threads() != before_) openblas_set_num_threads(before_);
+}
+
+void gemm(bool transpose_a, bool transpose_b, float alpha, MatrixView<const float> a,
+          MatrixView<const float> b, float beta, MatrixView<float> c) {
+  cblas_sgemm(CblasRowMajor, transposed(transpose_a), transposed(transpose_b), narrow(c.rows),
+              narrow(c.cols), narrow(transpose_a ? a.rows : a.cols), alpha, a.data,
+              narrow(a.stride), b.data, narrow(b.stride), beta, c.data, narrow(c.stride));
+}
+
+void gemm(bool transpose_a, bool transpose_b, double alpha, MatrixView<const double> a,
+          MatrixView<const double> b, double beta, MatrixView<double> c) {
+  cblas_dgemm(CblasRowMajor, transposed(transpose_a), transposed(transpose_b), narrow(c.rows),
+              narrow(c.cols), narrow(transpose_a ? a.rows : a.cols), alpha, a.data,
+              narrow(a.stride), b.data, narrow(b.stride), beta, c.data, narrow(c.stride));
+}
+
+void gram_upper(MatrixView<const float> a, MatrixView<float> c) {
+  cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, narrow(a.cols), narrow(a.rows), 1.0f, a.data,
+              narrow(a.stride), 0.0f, c.data, narrow(c.stride));
+}
+
+// In both LAPACK calls our row-major upper triangle is Fortran's column-major lower one.
+
+Index cholesky(MatrixView<double> a) {
+  const ThreadScope scope(threads());
+  const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
+  blasint info = 0;
+  dpotrf_("L", &n, a.data, &stride, &info);
+  return info;
+}
+
+void cholesky_solve(MatrixView<const double> r, MatrixView<double> b) {
+  const ThreadScope scope(threads());
+  for (const auto transpose : {CblasTrans, CblasNoTrans})
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(b.rows),
+                narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data, narrow(b.stride));
+}
+
+void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues) {
+  const ThreadScope scope(threads());
+  const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
+  blasint info = 0, query = -1, integers = 0;
+  double doubles = 0;
+  dsyevd_("V", "L", &n, a.data, &stride, eigenvalues.data(), &doubles, &query, &integers, &query,
+          &info);
+  std::vector<double> work(static_cast<std::size_t>(doubles) + 1);
+  std::vector<blasint> integer_work(static_cast<std::size_t>(integers) + 1);
+  const auto sizes =
+      std::pair(static_cast<blasint>(work.size()), static_cast<blasint>(integer_work.size()));
+  dsyevd_("V", "L", &n, a.data, &stride, eigenvalues.data(), work.data(), &sizes.first,
+          integer_work.data(), &sizes.second, &info);
+  KERF_REQUIRE(info == 0, numeric, "the eigenvalue decomposition of a {0} x {0} matrix failed",
+               a.rows);
+}
+
+}  // namespace kerf::blas

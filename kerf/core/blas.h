@@ -1,0 +1,46 @@
+// The few BLAS and LAPACK calls we need.  The only place that names OpenBLAS.
+//
+// Matrices are row-major.  Calls run on the calling thread alone: callers share work out with
+// parallel_for, over tiles of a fixed size, so that results do not depend on the number of threads.
+// The exception is cholesky_solve of large systems, which lets OpenBLAS use threads() threads and
+// puts its global setting back (Python's numpy may share the library).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/core/matrix.h"
+
+namespace kerf::blas {
+
+/// Keeps OpenBLAS on `count` threads while it lives, then restores what was set before.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int count);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+/// c = alpha a b + beta c, a or b transposed on request: op(a) is c.rows x k, op(b) is k x c.cols.
+void gemm(bool transpose_a, bool transpose_b, float alpha, MatrixView<const float> a,
+          MatrixView<const float> b, float beta, MatrixView<float> c);
+void gemm(bool transpose_a, bool transpose_b, double alpha, MatrixView<const double> a,
+          MatrixView<const double> b, double beta, MatrixView<double> c);
+
+/// Upper triangle of c = a^T a (c is a.cols x a.cols).
+void gram_upper(MatrixView<const float> a, MatrixView<float> c);
+
+/// Factors the symmetric positive definite matrix in the upper triangle of `a` as R^T R, in place
+/// (R upper).  Returns 0, or the 1-based order of the leading block that is not positive definite.
+Index cholesky(MatrixView<double> a);
+
+/// b := (R^T R)^-1 b with R from cholesky().
+void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
+
+/// Eigenvalues, ascending, of the symmetric matrix in the upper triangle of `a`; its eigenvectors
+/// replace it, one per row.
+void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues);
+
+}  // namespace kerf::blas

@@ -1,0 +1,67 @@
+// What one look at all rows tells: enough to scale columns, choose automatic options and set up a
+// fit.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kerf/core/progress.h"
+#include "kerf/core/random.h"
+#include "kerf/core/row_source.h"
+
+namespace kerf {
+
+enum class Task { regression, classification };
+
+/// Rows kept as a sample for automatic choices (bandwidth, ...), at most.
+inline constexpr Index kSampleRows = 1000;
+
+struct DataSummary {
+  Index rows = 0;
+  Index cols = 0;
+  bool is_sparse = false;
+  bool is_bytes = false;  ///< pixels 0 .. 255
+  ImageShape image;
+
+  Task task = Task::regression;
+  std::string task_reason;           ///< why `task`, in words, when it was worked out
+  Index targets = 0;                 ///< target columns of a block: 1 for classification
+  std::vector<std::string> classes;  ///< classification: names by class number
+  std::vector<double> class_rows;    ///< classification: (weighted) rows of each class
+  double weight = 0;                 ///< sum of the row weights; `rows` when there are none
+
+  std::vector<double> mean;         ///< of each input column, over rows
+  std::vector<double> mean_square;  ///< of each input column
+  std::vector<bool> one_hot;        ///< columns made from a category; empty: none
+  RowBlock sample;                  ///< kSampleRows rows (or all), drawn by key, in row order
+};
+
+/// The positions of a uniform sample of up to `size` of a stream's rows: those with the smallest
+/// random number Philox(key, row).  Feed rows in order; `offer` says whether the row belongs to the
+/// sample of the rows seen so far, and which slot (an earlier row's, or a new one) it takes.
+class RowSampler {
+ public:
+  RowSampler(rng::Key key, Index size) : key_(key), size_(size) {}
+  /// Slot in [0, size) for this row, or -1.
+  Index offer(Index row);
+  /// Slots in order of their rows.
+  std::vector<Index> slots_in_row_order() const;
+
+ private:
+  struct Member {
+    std::uint64_t rank;
+    Index row, slot;
+    bool operator<(const Member& other) const { return rank < other.rank; }
+  };
+  rng::Key key_;
+  Index size_;
+  std::vector<Member> heap_;  // largest rank first
+};
+
+/// Reads all of `source` once and rewinds it.  The source's rows must be encoded already; with
+/// `classes` names given the single target column holds class numbers.
+DataSummary summarise(RowSource& source, Task task, std::vector<std::string> classes, rng::Key key,
+                      const Progress& progress = {});
+
+}  // namespace kerf

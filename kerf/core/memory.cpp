@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kUnlimited = std::numeric_limits<Index>::max();
+
+/// First number in a file, or `otherwise` (no such file, or the word "max").
+Index number_in(const std::string& path, Index otherwise) {
+  std::ifstream file(path);
+  Index value = 0;
+  return file >> value ? value : otherwise;
+}
+
+/// Available memory by the kernel's own estimate.
+Index machine_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  Index kilobytes = 0;
+  while (file >> name >> kilobytes) {
+    if (name == "MemAvailable:") return kilobytes * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return kUnlimited;
+}
+
+/// What the control group still allows: its limit less its use.
+Index cgroup_memory() {
+  const struct {
+    const char *limit, *used;
+  } files[] = {
+      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+      {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+       "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+  };
+  Index least = kUnlimited;
+  for (const auto& [limit, used] : files) {
+    const Index maximum = number_in(limit, kUnlimited);
+    if (maximum < kUnlimited) least = std::min(least, maximum - number_in(used, 0));
+  }
+  return std::max<Index>(least, 0);
+}
+
+Index address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  return static_cast<Index>(std::min<rlim_t>(limit.rlim_cur, static_cast<rlim_t>(kUnlimited)));
+}
+
+}  // namespace
+
+Index available_memory() { return std::min({machine_memory(), cgroup_memory(), address_space()}); }
+
+Index peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<Index>(usage.ru_maxrss) * 1024;
+}
+
+std::string human_bytes(Index bytes) {
+  constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1023.5 && unit < 6; ++unit) value /= 1024;
+  if (unit == 0) return fmt::format("{} bytes", bytes);
+  return fmt::format("{:.{}f} {}", value, value < 9.95 ? 1 : 0, units[unit]);
+}
+
+Index parse_bytes(std::string_view text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string unit(rest, text.data() + text.size());
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (unit.ends_with("ib")) unit.resize(unit.size() - 2);
+  if (unit.ends_with("b")) unit.resize(unit.size() - 1);
+  constexpr std::string_view kUnits = "kmgt";
+  const auto power = unit.empty() ? std::string_view::npos : kUnits.find(unit[0]);
+  const bool understood =
+      error == std::errc() && (unit.empty() || (unit.size() == 1 && power < kUnits.size()));
+  if (!unit.empty() && understood) value *= std::pow(1024.0, static_cast<double>(power + 1));
+  KERF_REQUIRE(understood && value > 0 && value < 9e18, usage,
+               "'{}' is not a size: write for example 8G, 512M or 1.5G", text);
+  return static_cast<Index>(value);
+}
+
+void require_memory(Index needed, Index limit, std::string_view what, std::string_view advice) {
+  const Index allowed = limit > 0 ? limit : available_memory();
+  KERF_REQUIRE(needed <= allowed, memory, "{} needs about {}, but {} {}: {}", what,
+               human_bytes(needed), human_bytes(allowed),
+               limit > 0 ? "is the limit given" : "is available", advice);
+}
+
+}  // namespace kerf

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+/// Sets fields from params and checks them.
+class Reader final : public OptionVisitor {
+ public:
+  Reader(const Params& params, std::string_view owner) : params_(params), owner_(owner) {}
+
+  void integer(const char* name, Index& value, Range range, const char*) override {
+    const std::string* text = find(name);
+    if (text == nullptr) return;
+    const double number = number_in(name, *text, range);
+    KERF_REQUIRE(number == std::floor(number), usage, "{}: --{} wants a whole number, not '{}'",
+                 owner_, name, *text);
+    value = static_cast<Index>(number);
+  }
+  void real(const char* name, double& value, Range range, const char*) override {
+    if (const std::string* text = find(name)) value = number_in(name, *text, range);
+  }
+  void automatic(const char* name, std::optional<double>& value, Range range,
+                 const char*) override {
+    const std::string* text = find(name);
+    if (text == nullptr) return;
+    value = *text == "auto" ? std::nullopt : std::optional(number_in(name, *text, range));
+  }
+  void flag(const char* name, bool& value, const char*) override {
+    const std::string* text = find(name);
+    if (text == nullptr) return;
+    const bool yes = *text == "true" || *text == "1" || *text == "True";
+    const bool no = *text == "false" || *text == "0" || *text == "False";
+    KERF_REQUIRE(yes || no, usage, "{}: --{} is true or false, not '{}'", owner_, name, *text);
+    value = yes;
+  }
+  void text(const char* name, std::string& value, const char*) override {
+    if (const std::string* given = find(name)) value = *given;
+  }
+
+  /// After all fields: whatever is left in params belongs to nobody.
+  void reject_unknown() const {
+    for (const auto& [name, value] : params_) {
+      if (std::ranges::find(known_, name) != known_.end()) continue;
+      fail(ErrorKind::usage, "{} has no option --{}{}; it has {}", owner_, name,
+           did_you_mean(name, known_), known_.empty() ? "none" : joined());
+    }
+  }
+
+ private:
+  void choice_index(const char* name, int& index, std::span<const char* const> names,
+                    const char*) override {
+    const std::string* text = find(name);
+    if (text == nullptr) return;
+    const auto found = std::ranges::find(names, *text);
+    const std::vector<std::string> all(names.begin(), names.end());
+    KERF_REQUIRE(found != names.end(), usage, "{}: --{} '{}' is none of {}{}", owner_, name, *text,
+                 fmt::join(all, ", "), did_you_mean(*text, all));
+    index = static_cast<int>(found - names.begin());
+  }
+
+  const std::string* find(const char* name) {
+    known_.emplace_back(name);
+    const auto found = params_.find(name);
+    return found == params_.end() ? nullptr : &found->second;
+  }
+  double number_in(const char* name, const std::string& text, Range range) const {
+    const auto number = parse_number(text);
+    KERF_REQUIRE(number.has_value(), usage, "{}: --{} wants a number, not '{}'", owner_, name,
+                 text);
+    KERF_REQUIRE(*number >= range.min && *number <= range.max, usage,
+                 "{}: --{} must be between {} and {}, not {}", owner_, name,
+                 format_number(range.min), format_number(range.max), text);
+    return *number;
+  }
+  std::string joined() const { return fmt::format("--{}", fmt::join(known_, ", --")); }
+
+  const Params& params_;
+  std::string_view owner_;
+  std::vector<std::string> known_;
+};
+
+/// Lists fields with their present values.
+class Lister final : public OptionVisitor {
+ public:
+  void integer(const char* name, Index& value, Range range, const char* help) override {
+    fields.push_back({name, OptionType::integer, std::to_string(value), help, range, {}});
+  }
+  void real(const char* name, double& value, Range range, const char* help) override {
+    fields.push_back({name, OptionType::real, format_number(value), help, range, {}});
+  }
+  void automatic(const char* name, std::optional<double>& value, Range range,
+                 const char* help) override {
+    fields.push_back(
+        {name, OptionType::automatic, value ? format_number(*value) : "auto", help, range, {}});
+  }
+  void flag(const char* name, bool& value, const char* help) override {
+    fields.push_back({name, OptionType::flag, value ? "true" : "false", help, {0, 0}, {}});
+  }
+  void text(const char* name, std::string& value, const char* help) override {
+    fields.push_back({name, OptionType::text, value, help, {0, 0}, {}});
+  }
+
+  std::vector<OptionInfo> fields;
+
+ private:
+  void choice_index(const char* name, int& index, std::span<const char* const> names,
+                    const char* help) override {
+    fields.push_back({name,
+                      OptionType::choice,
+                      names[static_cast<std::size_t>(index)],
+                      help,
+                      {0, 0},
+                      {names.begin(), names.end()}});
+  }
+};
+
+}  // namespace
+
+namespace detail {
+
+void read(const Params& params, std::string_view owner, void* options, Describe describe) {
+  Reader reader(params, owner);
+  describe(options, reader);
+  reader.reject_unknown();
+}
+
+std::vector<OptionInfo> list(void* options, Describe describe) {
+  Lister lister;
+  describe(options, lister);
+  return std::move(lister.fields);
+}
+
+Params write(void* options, Describe describe) {
+  Params params;
+  for (const auto& field : list(options, describe)) params[field.name] = field.default_value;
+  return params;
+}
+
+}  // namespace detail
+
+std::string format_number(double value) { return fmt::format("{}", value); }
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool all = error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return all && !std::isnan(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& name : candidates) {
+    // Edit distance (Levenshtein), one row at a time.
+    std::vector<std::size_t> row(name.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = row[0]++;
+      for (std::size_t j = 0; j < name.size(); ++j) {
+        const std::size_t substituted = diagonal + (word[i] == name[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = name;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string name = nearest_name(word, candidates);
+  return name.empty() ? "" : fmt::format(" (did you mean '{}'?)", name);
+}
+
+}  // namespace kerf

@@ -1,0 +1,120 @@
+// Options described once: name, default, range and help.  Command-line flags, Python keywords,
+// JSON, validation and documentation all come from an option struct's describe().
+//
+//   struct FooOptions {
+//     Index features = 4096;
+//     Direction directions = Direction::gaussian;
+//     void describe(OptionVisitor& v) {
+//       v.integer("features", features, {1, 1 << 24}, "number of features");
+//       v.choice("directions", directions, kDirectionNames, "how directions are drawn");
+//     }
+//   };
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kerf/core/view.h"
+
+namespace kerf {
+
+/// Options by name, as text: what a command line, a Python call or a model file hands over.
+using Params = std::map<std::string, std::string>;
+
+/// A closed interval of allowed values.
+struct Range {
+  double min, max;
+};
+
+inline constexpr Range kAnyPositive = {1e-300, 1e300};
+
+class OptionVisitor {
+ public:
+  virtual ~OptionVisitor() = default;
+
+  virtual void integer(const char* name, Index& value, Range range, const char* help) = 0;
+  virtual void real(const char* name, double& value, Range range, const char* help) = 0;
+  /// A number, or "auto" (nullopt): worked out from the data before a map or kernel is built.
+  virtual void automatic(const char* name, std::optional<double>& value, Range range,
+                         const char* help) = 0;
+  virtual void flag(const char* name, bool& value, const char* help) = 0;
+  virtual void text(const char* name, std::string& value, const char* help) = 0;
+
+  /// One of names[0], names[1], ...; the enumerators of E count from 0 in that order.
+  template <class E>
+  void choice(const char* name, E& value, std::span<const char* const> names, const char* help) {
+    int index = static_cast<int>(value);
+    choice_index(name, index, names, help);
+    value = static_cast<E>(index);
+  }
+
+ protected:
+  virtual void choice_index(const char* name, int& index, std::span<const char* const> names,
+                            const char* help) = 0;
+};
+
+enum class OptionType { integer, real, automatic, flag, text, choice };
+
+/// One option, for --help, documentation and bindings.
+struct OptionInfo {
+  std::string name;
+  OptionType type;
+  std::string default_value;
+  std::string help;
+  Range range = {0, 0};
+  std::vector<std::string> choices;
+};
+
+/// Something with a describe(); type erasure for the functions below.
+using Describe = void (*)(void* options, OptionVisitor& visitor);
+
+namespace detail {
+void read(const Params& params, std::string_view owner, void* options, Describe describe);
+Params write(void* options, Describe describe);
+std::vector<OptionInfo> list(void* options, Describe describe);
+
+template <class Options>
+void describe(void* options, OptionVisitor& visitor) {
+  static_cast<Options*>(options)->describe(visitor);
+}
+}  // namespace detail
+
+/// Params to a struct; unset options keep their defaults.  `owner` ("map rff") is named in errors:
+/// an unknown name (with the nearest right one), a value out of range, text that is no number.
+template <class Options>
+Options read_options(const Params& params, std::string_view owner) {
+  Options options;
+  detail::read(params, owner, &options, detail::describe<Options>);
+  return options;
+}
+
+/// All options with their values; read_options() of the result gives the same struct.
+template <class Options>
+Params write_options(Options options) {
+  return detail::write(&options, detail::describe<Options>);
+}
+
+template <class Options>
+std::vector<OptionInfo> list_options() {
+  Options options;
+  return detail::list(&options, detail::describe<Options>);
+}
+
+/// Shortest text that reads back as the same number.
+std::string format_number(double value);
+
+/// The number that all of `text` spells, or nothing.
+std::optional<double> parse_number(std::string_view text);
+
+/// The candidate nearest to `word` in edit distance, or "" if none is near.
+std::string nearest_name(std::string_view word, std::span<const std::string> candidates);
+
+/// " (did you mean 'x'?)" or "".
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace kerf

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+int cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::atomic<int> thread_count = 0;  // 0: not set yet
+thread_local bool inside_body = false;
+
+/// One parallel_for: the pieces are handed out in order by a counter.
+struct Job {
+  Index count, grain;
+  const std::function<void(Index, Index)>* body;
+  std::atomic<Index> next = 0;
+  std::atomic<bool> failed = false;
+  std::mutex mutex;
+  std::exception_ptr error;
+
+  void run() {
+    inside_body = true;
+    for (Index begin; !failed && (begin = next.fetch_add(grain)) < count;) {
+      try {
+        (*body)(begin, std::min(begin + grain, count));
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
+    }
+    inside_body = false;
+  }
+};
+
+class Pool {
+ public:
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : workers_) thread.join();
+  }
+
+  void run(Job& job, int helpers) {
+    const std::lock_guard one_job_at_a_time(turn_);
+    while (static_cast<int>(workers_.size()) < helpers) workers_.emplace_back([this] { work(); });
+    {
+      const std::lock_guard lock(mutex_);
+      job_ = &job;
+      wanted_ = helpers;
+    }
+    wake_.notify_all();
+    job.run();
+    std::unique_lock lock(mutex_);
+    wanted_ = 0;  // a helper that has not started yet need not
+    idle_.wait(lock, [this] { return running_ == 0; });
+    job_ = nullptr;
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return stop_ || wanted_ > 0; });
+      if (stop_) return;
+      Job* job = job_;
+      --wanted_;
+      ++running_;
+      lock.unlock();
+      job->run();
+      lock.lock();
+      if (--running_ == 0) idle_.notify_all();
+    }
+  }
+
+  std::mutex turn_, mutex_;
+  std::condition_variable wake_, idle_;
+  std::vector<std::thread> workers_;
+  Job* job_ = nullptr;
+  int wanted_ = 0, running_ = 0;
+  bool stop_ = false;
+};
+
+Pool& pool() {
+  static Pool instance;
+  return instance;
+}
+
+}  // namespace
+
+int threads() {
+  const int count = thread_count.load();
+  return count > 0 ? count : cores();
+}
+
+void set_threads(int count) {
+  KERF_REQUIRE(count >= 1 && count <= 1024, usage, "threads must be between 1 and 1024, not {}",
+               count);
+  thread_count = count;
+}
+
+void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
+  KERF_REQUIRE(grain >= 1, usage, "the grain of parallel_for must be at least 1, not {}", grain);
+  const Index pieces = (count + grain - 1) / grain;
+  const auto helpers = static_cast<int>(std::min<Index>(threads(), pieces)) - 1;
+  if (inside_body || helpers < 1) {
+    for (Index begin = 0; begin < count; begin += grain)
+      body(begin, std::min(begin + grain, count));
+    return;
+  }
+  Job job{.count = count, .grain = grain, .body = &body, .mutex = {}, .error = {}};
+  pool().run(job, helpers);
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace kerf

@@ -1,0 +1,63 @@
+// A stream of row blocks that can be read again from its beginning: what training consumes.
+//
+// Readers in io implement it over files; MemorySource over matrices that the caller already has.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "kerf/core/matrix.h"
+
+namespace kerf {
+
+/// Rows that are images: element (y, x, c) stands at (y * width + x) * channels + c.
+struct ImageShape {
+  Index height = 0, width = 0, channels = 0;
+  bool present() const { return height > 0; }
+  bool operator==(const ImageShape&) const = default;
+};
+
+/// Some consecutive rows with what belongs to them.  Owns its memory; sources reuse it.
+struct RowBlock {
+  Index first_row = 0;     ///< position of row 0 in the whole stream
+  bool is_sparse = false;  ///< which of dense and sparse holds the rows
+  Matrix<float> dense;     ///< rows x input columns
+  CsrMatrix sparse;        ///< the same, sparse
+  Matrix<double> targets;  ///< rows x targets (none: 0 columns); a class is its number 0, 1, ...
+  std::vector<double> weights;  ///< one per row, or empty: every row counts once
+  ImageShape image;             ///< set when the rows are images
+
+  RowsView x() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
+  Index rows() const { return is_sparse ? sparse.rows() : dense.rows(); }
+};
+
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+
+  /// Columns of every block's rows.
+  virtual Index cols() const = 0;
+  /// Starts again at the first row.
+  virtual void rewind() = 0;
+  /// Fills `block` with the next rows; false, and no rows, at the end.
+  virtual bool next(RowBlock& block) = 0;
+};
+
+/// A source over matrices in memory; the views must outlive it.
+class MemorySource final : public RowSource {
+ public:
+  MemorySource(RowsView x, MatrixView<const double> targets, Index block_rows = 4096)
+      : x_(x), targets_(targets), block_rows_(block_rows) {}
+
+  Index cols() const override { return x_.cols(); }
+  void rewind() override { position_ = 0; }
+  bool next(RowBlock& block) override;
+
+ private:
+  RowsView x_;
+  MatrixView<const double> targets_;
+  Index block_rows_;
+  Index position_ = 0;
+};
+
+}  // namespace kerf
