@@ -28,6 +28,7 @@ void BM_Projection(benchmark::State& state) {
   const auto x = gaussian(rows, in_dim, 1);
   const Projection projection(in_dim, out_dim, [](Index j, std::span<float> w) {
     rng::fill_normal(rng::Key{2}, static_cast<std::uint64_t>(j) * w.size(), w);
+    return 0.0f;
   });
   Matrix<float> out(rows, out_dim);
   for (auto _ : state) {

@@ -15,6 +15,10 @@ void dpotrf_(const char* uplo, const blasint* n, double* a, const blasint* lda, 
 void dsyevd_(const char* jobz, const char* uplo, const blasint* n, double* a, const blasint* lda,
              double* w, double* work, const blasint* lwork, blasint* iwork, const blasint* liwork,
              blasint* info);
+void dgeqrf_(const blasint* m, const blasint* n, double* a, const blasint* lda, double* tau,
+             double* work, const blasint* lwork, blasint* info);
+void dorgqr_(const blasint* m, const blasint* n, const blasint* k, double* a, const blasint* lda,
+             const double* tau, double* work, const blasint* lwork, blasint* info);
 }
 
 namespace kerf::blas {
@@ -90,6 +94,23 @@ void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues) {
           integer_work.data(), &sizes.second, &info);
   KERF_REQUIRE(info == 0, numeric, "the eigenvalue decomposition of a {0} x {0} matrix failed",
                a.rows);
+}
+
+void orthonormalise_rows(MatrixView<double> a) {
+  // Our rows are Fortran's columns: A = Q R with Q cols x rows.
+  const blasint length = narrow(a.cols), count = narrow(a.rows), stride = narrow(a.stride);
+  std::vector<double> tau(static_cast<std::size_t>(count)),
+      work(static_cast<std::size_t>(count) * 64 + 1);
+  const auto size = static_cast<blasint>(work.size());
+  blasint info = 0;
+  dgeqrf_(&length, &count, a.data, &stride, tau.data(), work.data(), &size, &info);
+  std::vector<double> sign(static_cast<std::size_t>(count));
+  for (Index i = 0; i < a.rows; ++i) sign[static_cast<std::size_t>(i)] = a(i, i) < 0 ? -1.0 : 1.0;
+  dorgqr_(&length, &count, &count, a.data, &stride, tau.data(), work.data(), &size, &info);
+  KERF_REQUIRE(info == 0, numeric, "the QR decomposition of a {} x {} matrix failed", a.rows,
+               a.cols);
+  for (Index i = 0; i < a.rows; ++i)
+    for (double& value : a.row(i)) value *= sign[static_cast<std::size_t>(i)];
 }
 
 }  // namespace kerf::blas

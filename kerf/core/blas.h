@@ -43,4 +43,9 @@ void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
 /// replace it, one per row.
 void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues);
 
+/// Replaces the rows of `a` (rows <= cols) by orthonormal ones that span the same space; for
+/// Gaussian rows the result is Haar distributed (signs of the triangular factor's diagonal taken
+/// out). Runs on as many threads as OpenBLAS is set to.
+void orthonormalise_rows(MatrixView<double> a);
+
 }  // namespace kerf::blas

@@ -123,23 +123,18 @@ void pack_rows(MatrixView<const float> x, float* packed) {
 
 }  // namespace
 
-Projection::Projection(Index in_dim, Index out_dim, const DrawRow& draw, std::vector<float> offset)
-    : in_dim_(in_dim),
-      out_dim_(out_dim),
-      width_(HWY_DYNAMIC_DISPATCH(panel_width)()),
-      offset_(std::move(offset)) {
+Projection::Projection(Index in_dim, Index out_dim, const DrawRow& draw)
+    : in_dim_(in_dim), out_dim_(out_dim), width_(HWY_DYNAMIC_DISPATCH(panel_width)()) {
   KERF_REQUIRE(in_dim >= 0 && out_dim >= 1, usage, "a projection from {} to {} dimensions", in_dim,
                out_dim);
   const Index count = (out_dim + width_ - 1) / width_;
   panels_.resize(count * in_dim, width_);
-  offset_.resize(static_cast<std::size_t>(count * width_), 0.0f);
+  offset_.assign(static_cast<std::size_t>(count * width_), 0.0f);
   parallel_for(count, 1, [&](Index begin, Index end) {
     std::vector<float> direction(static_cast<std::size_t>(in_dim));
     for (Index j = begin * width_; j < end * width_; ++j) {
-      if (j < out_dim)
-        draw(j, direction);
-      else
-        std::ranges::fill(direction, 0.0f);
+      std::ranges::fill(direction, 0.0f);
+      if (j < out_dim) offset_[static_cast<std::size_t>(j)] = draw(j, direction);
       float* panel = panels_.data() + j / width_ * in_dim * width_ + j % width_;
       for (Index k = 0; k < in_dim; ++k) panel[k * width_] = direction[static_cast<std::size_t>(k)];
     }

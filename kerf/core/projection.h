@@ -23,14 +23,15 @@ namespace kerf {
 
 class Projection {
  public:
-  /// Writes direction j into a span of in_dim numbers; called from several threads at once.
-  using DrawRow = std::function<void(Index j, std::span<float> direction)>;
+  /// Writes direction j into a span of in_dim numbers and returns its offset; called from several
+  /// threads at once.
+  using DrawRow = std::function<float(Index j, std::span<float> direction)>;
   /// Receives y for row i, columns first .. first + y.size() - 1, while it is in cache; it may
   /// change y in place.
   using Receive = std::function<void(Index i, Index first, std::span<float> y)>;
 
   Projection() = default;
-  Projection(Index in_dim, Index out_dim, const DrawRow& draw, std::vector<float> offset = {});
+  Projection(Index in_dim, Index out_dim, const DrawRow& draw);
 
   Index in_dim() const { return in_dim_; }
   Index out_dim() const { return out_dim_; }

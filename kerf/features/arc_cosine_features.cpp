@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/arc_cosine_features.h"
+
+#include <cmath>
+
+#include "kerf/core/pointwise.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+
+ArcCosineFeatures::ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key)
+    : FeatureMap(in_dim, options.features), order_(options.order) {
+  KERF_REQUIRE(options.bias.has_value(), usage,
+               "map arccos: --bias auto needs data; give a number");
+  const bool unit = options.directions != Directions::gaussian && order_ == 1;
+  const auto dim = static_cast<double>(direction_dim(in_dim, *options.bias));
+  scale_ = static_cast<float>(std::sqrt(2 * (unit ? dim : 1.0) / static_cast<double>(out_dim())));
+  projection_ = draw_directions(options.directions, in_dim, *options.bias, out_dim(), key);
+}
+
+std::unique_ptr<Kernel> ArcCosineFeatures::kernel(const Options& options) {
+  Params params = {{"order", std::to_string(options.order)}};
+  if (options.bias) params["bias"] = format_number(*options.bias);
+  return find_kernel("arccos").make(params);
+}
+
+double ArcCosineFeatures::relative_variance(const Options& options) {
+  return (options.order == 0 ? 1.0 : 6.0) / static_cast<double>(options.features);
+}
+
+Index ArcCosineFeatures::bytes(Index in_dim, const Options& options) {
+  // Orthogonal directions are made in double, one group per thread, and kept once before packing.
+  const Index copies = options.directions == Directions::orthogonal ? 4 : 1;
+  return 4 * (in_dim + 1) * options.features * copies;
+}
+
+void ArcCosineFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
+  const auto activate = order_ == 0 ? step : relu;
+  projection_.apply(x, [&](Index i, Index first, std::span<float> y) {
+    activate(y, scale_, out.row(i).data() + first);
+  });
+}
+
+}  // namespace kerf

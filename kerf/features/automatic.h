@@ -1,0 +1,17 @@
+// Options that are worked out from the data: bandwidth and bias.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/core/data_summary.h"
+#include "kerf/features/scaling.h"
+
+namespace kerf {
+
+/// `params` with every "auto" among `options` replaced by a number:
+///   bandwidth   median distance between the sample's rows after scaling, in the kernel's own norm
+///   bias        root mean square of the row lengths after scaling
+/// Options of other names that are "auto" stay so.
+Params resolve_automatic(std::span<const OptionInfo> options, Params params,
+                         const DataSummary& summary, const Scaling& scaling);
+
+}  // namespace kerf

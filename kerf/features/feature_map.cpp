@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/feature_map.h"
+
+#include <algorithm>
+
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+/// Rows of one piece of work: many enough to reuse what a map reads per piece.
+constexpr Index kPieceRows = 96;
+}  // namespace
+
+FeatureMap::FeatureMap(Index in_dim, Index out_dim) : in_dim_(in_dim), out_dim_(out_dim) {
+  KERF_REQUIRE(in_dim >= 1, usage, "a feature map needs at least one input column, not {}", in_dim);
+  KERF_REQUIRE(out_dim >= 1, usage, "a feature map needs at least one feature, not {}", out_dim);
+}
+
+void FeatureMap::transform(const RowsView& x, MatrixView<float> out) const {
+  KERF_REQUIRE(x.cols() == in_dim_, data, "the rows have {} columns, but the feature map takes {}",
+               x.cols(), in_dim_);
+  KERF_REQUIRE(out.rows == x.rows() && out.cols == out_dim_, usage,
+               "the output is {} x {}, but {} x {} features are to be written", out.rows, out.cols,
+               x.rows(), out_dim_);
+  // Fewer rows than threads x piece: smaller pieces keep every thread busy.
+  const Index share = (x.rows() + threads() - 1) / threads();
+  parallel_for(x.rows(), std::clamp<Index>(share, 1, kPieceRows), [&](Index begin, Index end) {
+    transform_rows(x.slice(begin, end), out.slice(begin, end));
+  });
+}
+
+}  // namespace kerf

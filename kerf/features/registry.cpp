@@ -1,0 +1,32 @@
+// The feature maps that the program, Python and model files know: one line per map.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kerf/core/require.h"
+#include "kerf/features/arc_cosine_features.h"
+#include "kerf/features/fourier_features.h"
+
+namespace kerf {
+namespace {
+
+constexpr FeatureMapEntry kFeatureMaps[] = {
+    feature_map_entry<FourierFeatures>(),
+    feature_map_entry<ArcCosineFeatures>(),
+};
+
+}  // namespace
+
+std::span<const FeatureMapEntry> feature_maps() { return kFeatureMaps; }
+
+const FeatureMapEntry& find_feature_map(std::string_view name) {
+  const auto found =
+      std::ranges::find(kFeatureMaps, name, [](const auto& e) { return std::string_view(e.name); });
+  if (found != std::end(kFeatureMaps)) return *found;
+  std::vector<std::string> names;
+  for (const auto& entry : kFeatureMaps) names.emplace_back(entry.name);
+  fail(ErrorKind::usage, "there is no feature map '{}'{}; maps are {}", name,
+       did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+}  // namespace kerf

@@ -1,0 +1,38 @@
+// What happens to a row's numbers between the file and the feature map.
+//
+//   standard   (x_k - mean_k) / sd_k; a column without variance becomes 0, a one-hot column stays
+//   rms        x_k / sqrt(mean x_k^2): sparse rows stay sparse
+//   unit       x / |x| (a zero row stays 0); bytes are divided by 255 first
+//   none       bytes are divided by 255, nothing else
+//   auto       images: unit; sparse rows: rms; other tables: standard
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "kerf/core/data_summary.h"
+
+namespace kerf {
+
+enum class ScaleKind { automatic, standard, rms, unit, none };
+inline constexpr const char* kScaleNames[] = {"auto", "standard", "rms", "unit", "none"};
+
+struct Scaling {
+  std::vector<float> centre;  ///< subtracted first; empty: nothing
+  std::vector<float> factor;  ///< multiplied next; empty: nothing
+  float common_factor = 1;    ///< for every column
+  bool unit_rows = false;     ///< last: divide a row by its length
+
+  /// Scales the block's rows in place.
+  void apply(RowBlock& block) const;
+  /// sqrt(mean |x|^2) of the scaled rows: the automatic bias.
+  double typical_norm(const DataSummary& summary) const;
+};
+
+/// The rule `auto` comes to for this data.
+ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary);
+
+/// Throws Error (usage) if sparse rows would have to be centred.
+Scaling make_scaling(ScaleKind kind, const DataSummary& summary);
+
+}  // namespace kerf

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/normal_equations.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kTile = 512;       // side of a tile of G
+constexpr Index kCrossRows = 512;  // rows summed in single precision for C
+
+Index tile_size(Index tile, Index total) { return std::min(kTile, total - tile * kTile); }
+
+/// Columns of tile t of z.
+MatrixView<const float> columns(MatrixView<const float> z, Index tile) {
+  return {z.data + tile * kTile, z.rows, tile_size(tile, z.cols), z.stride};
+}
+
+template <class T>
+void add_to(MatrixView<const T> from, MatrixView<double> to, bool upper_only) {
+  for (Index i = 0; i < from.rows; ++i) {
+    const T* in = from.row(i).data();
+    double* out = to.row(i).data();
+    for (Index j = upper_only ? i : 0; j < from.cols; ++j) out[j] += in[j];
+  }
+}
+
+/// The same columns in double precision.
+const Matrix<double>& widened(MatrixView<const float> z, int which) {
+  thread_local Matrix<double> memory[2];
+  Matrix<double>& wide = memory[which];
+  wide.resize(z.rows, z.cols);
+  for (Index i = 0; i < z.rows; ++i) std::ranges::copy(z.row(i), wide.row(i).begin());
+  return wide;
+}
+
+}  // namespace
+
+NormalEquations::NormalEquations(Origin origin, Precision precision)
+    : origin_(std::move(origin)), precision_(precision), tiles_((features() + kTile - 1) / kTile) {
+  for (Index a = 0; a < tiles_; ++a)
+    for (Index b = a; b < tiles_; ++b) {
+      gram_.emplace_back(tile_size(a, features()), tile_size(b, features()));
+      gram_.back().fill(0);
+    }
+  cross_.resize(features(), targets() + 1);
+  cross_.fill(0);
+  target_sum_.assign(origin_.targets.size(), 0);
+  target_square_ = target_sum_;
+}
+
+void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
+                          std::span<const double> weights) {
+  KERF_REQUIRE(z.cols == features() && y.cols == targets() && z.rows == y.rows, usage,
+               "rows of {} features and {} targets do not fit sums of {} and {}", z.cols, y.cols,
+               features(), targets());
+  std::vector<double> root(static_cast<std::size_t>(z.rows), 1.0);
+  for (std::size_t i = 0; i < weights.size(); ++i) root[i] = std::sqrt(weights[i]);
+  Matrix<double> centred(y.rows, y.cols);
+  for (Index i = 0; i < y.rows; ++i) {
+    const double weight = root[static_cast<std::size_t>(i)] * root[static_cast<std::size_t>(i)];
+    weight_ += weight;
+    for (Index t = 0; t < y.cols; ++t) {
+      const auto k = static_cast<std::size_t>(t);
+      const double value = y(i, t) - origin_.targets[k];
+      centred(i, t) = value * root[static_cast<std::size_t>(i)];
+      target_sum_[k] += weight * value;
+      target_square_[k] += weight * value * value;
+    }
+  }
+  rows_ += z.rows;
+  parallel_for(z.rows, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const auto scale = static_cast<float>(root[static_cast<std::size_t>(i)]);
+      float* row = z.row(i).data();
+      const float* shift = origin_.features.data();
+      for (Index j = 0; j < z.cols; ++j) row[j] = (row[j] - shift[j]) * scale;
+    }
+  });
+  const blas::ThreadScope one(1);
+  add_cross(z, centred.view(), root);
+  add_gram(z);
+}
+
+void NormalEquations::add_cross(MatrixView<const float> z, MatrixView<const double> y,
+                                std::span<const double> root) {
+  Matrix<float> targets_and_one(z.rows, y.cols + 1);
+  for (Index i = 0; i < z.rows; ++i) {
+    for (Index t = 0; t < y.cols; ++t) targets_and_one(i, t) = static_cast<float>(y(i, t));
+    targets_and_one(i, y.cols) = static_cast<float>(root[static_cast<std::size_t>(i)]);
+  }
+  parallel_for(tiles_, 1, [&](Index begin, Index end) {
+    Matrix<float> part;
+    for (Index tile = begin; tile < end; ++tile) {
+      const auto block = columns(z, tile);
+      part.resize(block.cols, y.cols + 1);
+      const MatrixView<double> out = cross_.view().slice(tile * kTile, tile * kTile + block.cols);
+      for (Index first = 0; first < z.rows; first += kCrossRows) {
+        const Index last = std::min(first + kCrossRows, z.rows);
+        blas::gemm(true, false, 1.0f, block.slice(first, last),
+                   targets_and_one.view().slice(first, last), 0.0f, part.view());
+        add_to<float>(part.view(), out, false);
+      }
+    }
+  });
+}
+
+void NormalEquations::add_gram(MatrixView<const float> z) {
+  std::vector<std::pair<Index, Index>> pairs;
+  for (Index a = 0; a < tiles_; ++a)
+    for (Index b = a; b < tiles_; ++b) pairs.emplace_back(a, b);
+  parallel_for(static_cast<Index>(pairs.size()), 1, [&](Index begin, Index end) {
+    thread_local Matrix<float> part;
+    for (Index p = begin; p < end; ++p) {
+      const auto [a, b] = pairs[static_cast<std::size_t>(p)];
+      const auto left = columns(z, a), right = columns(z, b);
+      const MatrixView<double> out = gram_[static_cast<std::size_t>(tile_of(a, b))].view();
+      if (precision_ == Precision::double_) {
+        blas::gemm(true, false, 1.0, widened(left, 0).view(), widened(right, 1).view(), 1.0, out);
+        continue;
+      }
+      part.resize(left.cols, right.cols);
+      if (a == b)
+        blas::gram_upper(left, part.view());
+      else
+        blas::gemm(true, false, 1.0f, left, right, 0.0f, part.view());
+      add_to<float>(part.view(), out, a == b);
+    }
+  });
+}
+
+void NormalEquations::merge(const NormalEquations& other) {
+  KERF_REQUIRE(
+      other.origin_.features == origin_.features && other.origin_.targets == origin_.targets, usage,
+      "sums around different origins cannot be added");
+  for (std::size_t tile = 0; tile < gram_.size(); ++tile)
+    add_to<double>(other.gram_[tile].view(), gram_[tile].view(), false);
+  add_to<double>(other.cross_.view(), cross_.view(), false);
+  for (std::size_t t = 0; t < target_sum_.size(); ++t) {
+    target_sum_[t] += other.target_sum_[t];
+    target_square_[t] += other.target_square_[t];
+  }
+  weight_ += other.weight_;
+  rows_ += other.rows_;
+}
+
+double NormalEquations::diagonal(Index j) const {
+  const Index tile = j / kTile;
+  return gram_[static_cast<std::size_t>(tile_of(tile, tile))](j % kTile, j % kTile);
+}
+
+void NormalEquations::add_gram_to(MatrixView<double> out) const {
+  for (Index a = 0; a < tiles_; ++a)
+    parallel_for(tiles_ - a, 1, [&](Index begin, Index end) {
+      for (Index b = a + begin; b < a + end; ++b) {
+        const auto& tile = gram_[static_cast<std::size_t>(tile_of(a, b))];
+        const MatrixView<double> corner{&out(a * kTile, b * kTile), tile.rows(), tile.cols(),
+                                        out.stride};
+        add_to<double>(tile.view(), corner, a == b);
+      }
+    });
+}
+
+Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
+  Matrix<double> out(features(), b.cols);
+  out.fill(0);
+  const blas::ThreadScope scope(threads());
+  for (Index r = 0; r < tiles_; ++r)
+    for (Index c = r; c < tiles_; ++c) {
+      const auto& tile = gram_[static_cast<std::size_t>(tile_of(r, c))];
+      const auto rows = out.view().slice(r * kTile, r * kTile + tile.rows());
+      const auto cols = out.view().slice(c * kTile, c * kTile + tile.cols());
+      if (r != c) {
+        blas::gemm(false, false, 1.0, tile.view(), b.slice(c * kTile, c * kTile + tile.cols()), 1.0,
+                   rows);
+        blas::gemm(true, false, 1.0, tile.view(), b.slice(r * kTile, r * kTile + tile.rows()), 1.0,
+                   cols);
+        continue;
+      }
+      Matrix<double> whole(tile.rows(), tile.cols());
+      for (Index i = 0; i < tile.rows(); ++i)
+        for (Index j = 0; j < tile.cols(); ++j) whole(i, j) = i <= j ? tile(i, j) : tile(j, i);
+      blas::gemm(false, false, 1.0, whole.view(), b.slice(c * kTile, c * kTile + tile.cols()), 1.0,
+                 rows);
+    }
+  return out;
+}
+
+Index NormalEquations::bytes(Index features, Index targets) {
+  const Index tiles = (features + kTile - 1) / kTile;
+  const Index side = std::min(features, kTile);
+  return 8 * (tiles * (tiles + 1) / 2 * side * side + features * (targets + 2));
+}
+
+Index NormalEquations::scratch_bytes(Precision precision, int threads) {
+  const Index per_thread = precision == Precision::single_ ? 4 * kTile * kTile : 0;
+  return threads * (per_thread + (8 << 20));  // OpenBLAS packs into a few megabytes a thread
+}
+
+}  // namespace kerf

@@ -1,0 +1,48 @@
+// Ridge regression from sums, and the choice of lambda by k-fold cross-validation.
+//
+//   minimise (1/n) sum_i w_i |y_i - b - W^T z_i|^2 + lambda |W|^2,    n = sum_i w_i, b unpenalised
+//   =>  (G - s s^T/n + n lambda I) W = C - s (sum w y)^T/n
+//
+// Cross-validation keeps one NormalEquations per fold: training on all folds but one, and the test
+// error on that one, need no further pass over the rows, for any lambda.
+//
+// Cost:       m^3/3 flops a Cholesky; 8 m^2 bytes.  The choice walks down the error curve from
+//             lambda = 0.1 mean(diag G)/n in decades and refines to half decades: about 6 lambdas,
+//             folds Choleskys each.
+// Differs:    nothing.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "kerf/core/progress.h"
+#include "kerf/learn/normal_equations.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+
+/// Throws Error (numeric) when the matrix is singular, with the lambda that failed.
+LinearModel solve_ridge(std::span<const NormalEquations* const> parts, double lambda);
+
+/// mean(diag(G - s s^T/n))/n over the parts: the unit of the automatic grid of lambda.
+double lambda_unit(std::span<const NormalEquations* const> parts);
+
+struct LambdaChoice {
+  struct Point {
+    double lambda, cv_error;
+  };
+  double lambda = 0;
+  double cv_error = 0;
+  std::vector<Point> path;  ///< everything tried, by lambda
+};
+
+/// Mean squared error (over rows and targets) on each fold of a model trained on the others.
+/// Infinite if a training matrix is singular.
+double cross_validation_error(std::span<const NormalEquations> folds, double lambda);
+
+LambdaChoice choose_lambda(std::span<const NormalEquations> folds, const Progress& progress);
+
+/// Memory of one solve.
+Index ridge_bytes(Index features, Index targets);
+
+}  // namespace kerf

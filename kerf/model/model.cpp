@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/model/model.h"
+
+#include <algorithm>
+
+#include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+/// Rows whose features are held at once when scores are computed: about 16 MB.
+Index rows_at_once(Index features) { return std::clamp<Index>((4 << 20) / features, 16, 4096); }
+
+/// out = intercept + weights^T z for one row: double sums in a fixed order.
+void score_row(const LinearModel& model, std::span<const float> z, std::span<double> out) {
+  const Index outputs = model.weights.cols();
+  std::ranges::copy(model.intercept, out.begin());
+  const double* w = model.weights.data();
+  if (outputs == 1) {
+    double sums[4] = {};
+    for (std::size_t j = 0; j < z.size(); ++j) sums[j % 4] += z[j] * w[j];
+    out[0] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return;
+  }
+  for (const float value : z) {
+    for (Index t = 0; t < outputs; ++t) out[static_cast<std::size_t>(t)] += value * w[t];
+    w += outputs;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<FeatureMap> Recipe::make(Index memory_limit) const {
+  const FeatureMapEntry& entry = find_feature_map(map);
+  require_memory(entry.bytes(in_dim, options), memory_limit,
+                 fmt::format("the feature map {} of {} columns", map, in_dim),
+                 "take fewer --features or raise --memory");
+  return entry.make(in_dim, options, rng::Key{seed}.child("map"));
+}
+
+Predictor::Predictor(const Model& model, Index memory_limit)
+    : model_(model), map_(model.recipe.make(memory_limit)) {
+  KERF_REQUIRE(map_->out_dim() == model.linear.weights.rows(), data,
+               "the model has weights for {} features, but its map makes {}",
+               model.linear.weights.rows(), map_->out_dim());
+}
+
+void Predictor::features(RowBlock& block, Matrix<float>& z) const {
+  KERF_REQUIRE(block.x().cols() == map_->in_dim(), data,
+               "the rows have {} columns, but the model was trained on {}", block.x().cols(),
+               map_->in_dim());
+  model_.scaling.apply(block);
+  z.resize(block.rows(), map_->out_dim());
+  map_->transform(block.x(), z.view());
+}
+
+void Predictor::scores(RowBlock& block, Matrix<double>& out) const {
+  KERF_REQUIRE(block.x().cols() == map_->in_dim(), data,
+               "the rows have {} columns, but the model was trained on {}", block.x().cols(),
+               map_->in_dim());
+  model_.scaling.apply(block);
+  out.resize(block.rows(), model_.outputs());
+  Matrix<float> z;
+  const Index step = rows_at_once(map_->out_dim());
+  for (Index begin = 0; begin < block.rows(); begin += step) {
+    const Index end = std::min(begin + step, block.rows());
+    z.resize(end - begin, map_->out_dim());
+    map_->transform(block.x().slice(begin, end), z.view());
+    parallel_for(end - begin, 16, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) score_row(model_.linear, z.row(i), out.row(begin + i));
+    });
+  }
+}
+
+std::vector<Index> best_class(const Matrix<double>& scores) {
+  std::vector<Index> best;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const auto row = scores.row(i);
+    best.push_back(std::ranges::max_element(row) - row.begin());
+  }
+  return best;
+}
+
+}  // namespace kerf

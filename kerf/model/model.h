@@ -1,0 +1,77 @@
+// A trained model: how rows are prepared, which features are made of them, and the weights.
+//
+// It holds the recipe of its feature map (name, options, seed), never a random matrix.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kerf/core/data_summary.h"
+#include "kerf/features/feature_map.h"
+#include "kerf/features/scaling.h"
+
+namespace kerf {
+
+/// Everything that makes a feature map.
+struct Recipe {
+  std::string map;
+  Params options;  ///< complete, nothing automatic
+  std::uint64_t seed = 1;
+  Index in_dim = 0;
+
+  /// Checks the options and, against `memory_limit` (0: what is available), the size.
+  std::unique_ptr<FeatureMap> make(Index memory_limit = 0) const;
+};
+
+/// y = intercept + weights^T z.
+struct LinearModel {
+  Matrix<double> weights;         ///< features x outputs
+  std::vector<double> intercept;  ///< one per output
+};
+
+/// How the model came to be; for `kerf info`.
+struct TrainingRecord {
+  std::string version;  ///< of kerf
+  std::string command;
+  Index rows = 0;
+  double lambda = 0;
+  double cv_error = 0;  ///< 0 with folds = 0: lambda was given
+  Index folds = 0;
+};
+
+struct Model {
+  Recipe recipe;
+  Scaling scaling;
+  std::string encoding;  ///< JSON of io's Encoding; empty when trained on matrices
+  Task task = Task::regression;
+  std::vector<std::string> classes;       ///< classification: names, in order of the outputs
+  std::vector<std::string> target_names;  ///< regression: names of the outputs, if known
+  ImageShape image;
+  bool is_sparse = false;
+  LinearModel linear;
+  TrainingRecord training;
+
+  Index outputs() const { return static_cast<Index>(linear.intercept.size()); }
+};
+
+/// Applies a model to blocks of rows.  The model must outlive it.
+class Predictor {
+ public:
+  explicit Predictor(const Model& model, Index memory_limit = 0);
+
+  /// Features of the rows after scaling (which happens in place).
+  void features(RowBlock& block, Matrix<float>& z) const;
+  /// rows x outputs: predicted targets, or a score per class.  Scales the block in place.
+  void scores(RowBlock& block, Matrix<double>& out) const;
+
+ private:
+  const Model& model_;
+  std::unique_ptr<FeatureMap> map_;
+};
+
+/// The column with the largest score of each row: predicted class numbers.
+std::vector<Index> best_class(const Matrix<double>& scores);
+
+}  // namespace kerf

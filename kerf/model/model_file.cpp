@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/model/model_file.h"
+
+#include <zlib.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "kerf/core/atomic_file.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "model files are little-endian");
+
+constexpr char kMagic[9] = "KERFMODL";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kPreamble = 16, kChecksum = 4;
+
+std::uint32_t checksum(std::string_view bytes) {
+  std::uint32_t crc = 0;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 1 << 30)))
+    crc = static_cast<std::uint32_t>(
+        crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()),
+              static_cast<uInt>(std::min<std::size_t>(bytes.size(), 1 << 30))));
+  return crc;
+}
+
+template <class T>
+void append(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+json header_of(const Model& model) {
+  const auto& [recipe, scaling, training] = std::tie(model.recipe, model.scaling, model.training);
+  return {
+      {"recipe",
+       {{"map", recipe.map},
+        {"options", recipe.options},
+        {"seed", recipe.seed},
+        {"in_dim", recipe.in_dim}}},
+      {"scaling", {{"common_factor", scaling.common_factor}, {"unit_rows", scaling.unit_rows}}},
+      {"encoding", model.encoding.empty() ? json() : json::parse(model.encoding)},
+      {"task", model.task == Task::classification ? "classification" : "regression"},
+      {"classes", model.classes},
+      {"target_names", model.target_names},
+      {"image", {model.image.height, model.image.width, model.image.channels}},
+      {"sparse", model.is_sparse},
+      {"training",
+       {{"version", training.version},
+        {"command", training.command},
+        {"rows", training.rows},
+        {"lambda", training.lambda},
+        {"cv_error", training.cv_error},
+        {"folds", training.folds}}},
+      {"arrays",
+       {{{"name", "centre"}, {"rows", scaling.centre.size()}, {"cols", 1}},
+        {{"name", "factor"}, {"rows", scaling.factor.size()}, {"cols", 1}},
+        {{"name", "intercept"}, {"rows", model.linear.intercept.size()}, {"cols", 1}},
+        {{"name", "weights"},
+         {"rows", model.linear.weights.rows()},
+         {"cols", model.linear.weights.cols()}}}},
+  };
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+/// The bytes of a file, all checks of its outer form done.
+std::string read_checked(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  KERF_REQUIRE(!error && file, data, "cannot read the model {}: {}", path,
+               error ? error.message() : "it cannot be opened");
+  std::string bytes(std::min<std::uintmax_t>(size, kPreamble), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  KERF_REQUIRE(bytes.size() == kPreamble && std::memcmp(bytes.data(), kMagic, 8) == 0, data,
+               "{} is not a kerf model", path);
+  std::uint32_t version = 0;
+  std::memcpy(&version, bytes.data() + 8, 4);
+  KERF_REQUIRE(version == kVersion, data, "{} is a model of format {}, this kerf reads format {}",
+               path, version, kVersion);
+  bytes.resize(size);
+  file.read(bytes.data() + kPreamble, static_cast<std::streamsize>(size - kPreamble));
+  std::uint32_t stored = 0;
+  const bool whole = file.good() && size > kPreamble + kChecksum;
+  if (whole) std::memcpy(&stored, bytes.data() + size - kChecksum, kChecksum);
+  KERF_REQUIRE(whole && checksum({bytes.data(), size - kChecksum}) == stored, data,
+               "the model {} is damaged (truncated or altered): its checksum does not match", path);
+  return bytes;
+}
+
+/// The arrays that follow the header, taken one by one.
+class Arrays {
+ public:
+  Arrays(const json& list, std::string_view bytes) : list_(list), bytes_(bytes) {}
+
+  Matrix<double> take(const char* name) {
+    const json& entry = list_.at(next_++);
+    const auto rows = entry.at("rows").get<std::uint64_t>(),
+               cols = entry.at("cols").get<std::uint64_t>();
+    const std::uint64_t room = bytes_.size() / sizeof(double);
+    KERF_REQUIRE(entry.at("name") == name && rows <= room && cols <= room && rows * cols <= room,
+                 data, "array '{}' does not fit the file", name);
+    Matrix<double> values(static_cast<Index>(rows), static_cast<Index>(cols));
+    std::memcpy(values.data(), bytes_.data(), rows * cols * sizeof(double));
+    bytes_.remove_prefix(rows * cols * sizeof(double));
+    for (Index i = 0; i < values.rows(); ++i)
+      for (const double v : values.row(i))
+        KERF_REQUIRE(std::isfinite(v), data, "array '{}' holds a number that is not finite", name);
+    return values;
+  }
+  void require_end() const {
+    KERF_REQUIRE(bytes_.empty() && next_ == list_.size(), data,
+                 "there is more than its header says");
+  }
+
+ private:
+  const json& list_;
+  std::string_view bytes_;
+  std::size_t next_ = 0;
+};
+
+template <class T>
+std::vector<T> to_vector(const Matrix<double>& column) {
+  return {column.data(), column.data() + column.rows() * column.cols()};
+}
+
+Index checked_index(const json& value, Index max) {
+  const auto number = value.get<std::int64_t>();
+  KERF_REQUIRE(number >= 0 && number <= max, data, "{} is not between 0 and {}", number, max);
+  return number;
+}
+
+void check_consistent(const Model& model) {
+  const auto columns = static_cast<std::size_t>(model.recipe.in_dim);
+  const bool classification = model.task == Task::classification;
+  const auto outputs = static_cast<std::size_t>(model.outputs());
+  KERF_REQUIRE(outputs >= 1 && model.linear.weights.cols() == model.outputs(), data,
+               "{} intercepts for {} columns of weights", outputs, model.linear.weights.cols());
+  KERF_REQUIRE(!classification || model.classes.size() == outputs, data,
+               "{} classes for {} outputs", model.classes.size(), outputs);
+  KERF_REQUIRE(model.target_names.empty() || model.target_names.size() == outputs, data,
+               "{} target names for {} outputs", model.target_names.size(), outputs);
+  const Scaling& scaling = model.scaling;
+  KERF_REQUIRE(scaling.centre.size() == scaling.factor.size() &&
+                   (scaling.factor.empty() || scaling.factor.size() == columns),
+               data, "the scaling is for {} columns, the map for {}", scaling.factor.size(),
+               columns);
+  KERF_REQUIRE(std::isfinite(scaling.common_factor), data, "the scaling factor is not finite");
+}
+
+Model parse(std::string_view bytes) {
+  std::uint32_t header_bytes = 0;
+  std::memcpy(&header_bytes, bytes.data() + 12, 4);
+  bytes.remove_prefix(kPreamble);
+  bytes.remove_suffix(kChecksum);
+  KERF_REQUIRE(header_bytes <= bytes.size(), data, "its header is longer than the file");
+  const json header = json::parse(bytes.substr(0, header_bytes));
+  bytes.remove_prefix(header_bytes);
+
+  Model model;
+  constexpr Index kMaxColumns = Index{1} << 31, kMaxRows = Index{1} << 53;
+  const json& recipe = header.at("recipe");
+  model.recipe.map = recipe.at("map").get<std::string>();
+  model.recipe.options = recipe.at("options").get<Params>();
+  model.recipe.seed = recipe.at("seed").get<std::uint64_t>();
+  model.recipe.in_dim = checked_index(recipe.at("in_dim"), kMaxColumns);
+  model.scaling.common_factor = header.at("scaling").at("common_factor").get<float>();
+  model.scaling.unit_rows = header.at("scaling").at("unit_rows").get<bool>();
+  if (!header.at("encoding").is_null()) model.encoding = header.at("encoding").dump();
+  model.task = header.at("task") == "classification" ? Task::classification : Task::regression;
+  model.classes = header.at("classes").get<std::vector<std::string>>();
+  model.target_names = header.at("target_names").get<std::vector<std::string>>();
+  const json& image = header.at("image");
+  model.image = {checked_index(image.at(0), kMaxColumns), checked_index(image.at(1), kMaxColumns),
+                 checked_index(image.at(2), kMaxColumns)};
+  model.is_sparse = header.at("sparse").get<bool>();
+  const json& training = header.at("training");
+  model.training = {
+      training.at("version").get<std::string>(),    training.at("command").get<std::string>(),
+      checked_index(training.at("rows"), kMaxRows), training.at("lambda").get<double>(),
+      training.at("cv_error").get<double>(),        checked_index(training.at("folds"), 1000)};
+  Arrays arrays(header.at("arrays"), bytes);
+  model.scaling.centre = to_vector<float>(arrays.take("centre"));
+  model.scaling.factor = to_vector<float>(arrays.take("factor"));
+  model.linear.intercept = to_vector<double>(arrays.take("intercept"));
+  model.linear.weights = arrays.take("weights");
+  arrays.require_end();
+  check_consistent(model);
+  return model;
+}
+
+}  // namespace
+
+void save_model(const Model& model, const std::string& path) {
+  const std::string header = header_of(model).dump();
+  std::string bytes(kMagic, 8);
+  append(bytes, kVersion);
+  append(bytes, static_cast<std::uint32_t>(header.size()));
+  bytes += header;
+  const auto put = [&](const auto& values) {
+    for (const double value : values) append(bytes, value);
+  };
+  put(model.scaling.centre);
+  put(model.scaling.factor);
+  put(model.linear.intercept);
+  put(std::span(
+      model.linear.weights.data(),
+      static_cast<std::size_t>(model.linear.weights.rows() * model.linear.weights.cols())));
+  append(bytes, checksum(bytes));
+  AtomicFile file(path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
+}
+
+Model load_model(const std::string& path) {
+  const std::string bytes = read_checked(path);
+  try {
+    return parse(bytes);
+  } catch (const Error& error) {
+    fail(ErrorKind::data, "the model {} is not valid: {}", path, error.what());
+  } catch (const json::exception& error) {
+    fail(ErrorKind::data, "the model {} is not valid: {}", path, error.what());
+  }
+}
+
+}  // namespace kerf

@@ -1,0 +1,26 @@
+// Model files: versioned, little-endian, checksummed, written atomically, read as untrusted input.
+//
+//   bytes 0-7    "KERFMODL"
+//   8-11         format version (1)
+//   12-15        length h of the header
+//   16-..        h bytes of JSON: recipe, scaling, encoding, classes, training record, and the name
+//                and shape of each array
+//   ..           the arrays, float64, row-major, in the header's order
+//   last 4       CRC-32 of everything before
+//
+// Compatibility: every released version's files stay readable (tests/golden).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kerf/model/model.h"
+
+namespace kerf {
+
+void save_model(const Model& model, const std::string& path);
+
+/// Throws Error (data) for anything but a whole, consistent model.
+Model load_model(const std::string& path);
+
+}  // namespace kerf
