@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,5 +42,8 @@ struct KernelEntry {
 std::span<const KernelEntry> kernels();
 /// The entry of that name; an unknown name is an Error (usage) with the nearest match.
 const KernelEntry& find_kernel(std::string_view name);
+
+/// The number behind an automatic option; Error (usage) if it is still "auto".
+double resolved(const std::optional<double>& value, std::string_view owner, std::string_view name);
 
 }  // namespace kerf

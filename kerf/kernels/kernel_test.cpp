@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/kernels/kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/error.h"
+#include "kerf/core/random.h"
+#include "kerf/kernels/arc_cosine.h"
+#include "kerf/kernels/ntk.h"
+
+namespace kerf {
+namespace {
+
+using Json = nlohmann::json;
+
+std::unique_ptr<Kernel> make(const std::string& name, const Params& params) {
+  return find_kernel(name).make(params);
+}
+
+/// The input formula of the reference values.
+Matrix<double> test_rows(Index seed, Index n, Index d) {
+  Matrix<double> x(n, d);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < d; ++j)
+      x(i, j) =
+          static_cast<double>((i * 17 + j * 23 + seed * 41 + (i * j) % 13) % 101) / 101.0 - 0.5;
+  return x;
+}
+
+Matrix<double> gaussian_rows(std::uint64_t seed, Index n, Index d) {
+  Matrix<double> x(n, d);
+  rng::fill_normal(rng::Key{seed}, 0, {x.data(), static_cast<std::size_t>(n * d)});
+  return x;
+}
+
+Matrix<double> gram(const Kernel& kernel, const Matrix<double>& x, const Matrix<double>& y) {
+  Matrix<double> out(x.rows(), y.rows());
+  kernel.gram(x.view(), y.view(), out.view());
+  return out;
+}
+
+/// A file of ../shared/reference, or null where that folder is absent.
+Json reference(const std::string& file) {
+  const char* shared = std::getenv("KERF_SHARED");
+  const std::string folder = shared != nullptr ? shared : KERF_SOURCE_DIR "/../shared";
+  std::ifstream in(folder + "/reference/" + file);
+  return in ? Json::parse(in) : Json();
+}
+
+struct Named {
+  const char* label;  // as in exact_kernels.json
+  const char* kernel;
+  Params params;
+  double golden_0_3, golden_4_1;  // two entries of its matrix
+};
+
+const std::vector<Named>& reference_kernels() {
+  static const std::vector<Named> all = {
+      {"nngp_depth_1",
+       "nngp",
+       {{"depth", "1"}, {"bias", "0"}},
+       0.3442271866972241,
+       0.055872229578642636},
+      {"ntk_depth_1",
+       "ntk",
+       {{"depth", "1"}, {"bias", "0"}},
+       0.6670714979548196,
+       -0.039950246215371625},
+      {"nngp_depth_2",
+       "nngp",
+       {{"depth", "2"}, {"bias", "0"}},
+       0.3444768465198637,
+       0.2075727690761471},
+      {"ntk_depth_2",
+       "ntk",
+       {{"depth", "2"}, {"bias", "0"}},
+       0.9714432325890723,
+       0.18633032705553687},
+      {"nngp_depth_3",
+       "nngp",
+       {{"depth", "3"}, {"bias", "0"}},
+       0.3447116482777023,
+       0.29489398632779534},
+      {"ntk_depth_3",
+       "ntk",
+       {{"depth", "3"}, {"bias", "0"}},
+       1.2589357087613446,
+       0.41051508982606183},
+      {"nngp_depth_5",
+       "nngp",
+       {{"depth", "5"}, {"bias", "0"}},
+       0.34514122468271563,
+       0.39080010175280055},
+      {"ntk_depth_5",
+       "ntk",
+       {{"depth", "5"}, {"bias", "0"}},
+       1.7896554812356549,
+       0.8406712873658544},
+      {"nngp_depth_16",
+       "nngp",
+       {{"depth", "16"}, {"bias", "0"}},
+       0.34681986336112064,
+       0.519259237685647},
+      {"ntk_depth_16",
+       "ntk",
+       {{"depth", "16"}, {"bias", "0"}},
+       4.008524647129673,
+       2.860882803272053},
+      {"nngp_depth_1_bias_0.5",
+       "nngp",
+       {{"depth", "1"}, {"bias", "0.5"}},
+       0.594166678777011,
+       0.23530056474206318},
+      {"ntk_depth_1_bias_2.0",
+       "ntk",
+       {{"depth", "1"}, {"bias", "2"}},
+       8.611783385937281,
+       6.783621970314467},
+      {"nngp_depth_3_bias_2.0",
+       "nngp",
+       {{"depth", "3"}, {"bias", "2"}},
+       4.344189200949106,
+       3.982271557933372},
+      {"ntk_depth_1_bias_0.5",
+       "ntk",
+       {{"depth", "1"}, {"bias", "0.5"}},
+       1.1601828972785433,
+       0.21264213837492396},
+      {"nngp_depth_1_bias_2.0",
+       "nngp",
+       {{"depth", "1"}, {"bias", "2"}},
+       4.344038659389776,
+       3.815932489838906},
+      {"nngp_depth_3_bias_0.5",
+       "nngp",
+       {{"depth", "3"}, {"bias", "0.5"}},
+       0.5945491255139135,
+       0.4818403779026902},
+      {"ntk_depth_3_bias_0.5",
+       "ntk",
+       {{"depth", "3"}, {"bias", "0.5"}},
+       2.21784514723787,
+       0.8196156394214605},
+      {"ntk_depth_3_bias_2.0",
+       "ntk",
+       {{"depth", "3"}, {"bias", "2"}},
+       16.927815912349402,
+       11.790995184475005},
+      {"arccos_order_0",
+       "arccos",
+       {{"order", "0"}, {"bias", "0"}},
+       0.9386062897438494,
+       0.3225757200147643},
+      {"arccos_order_1",
+       "arccos",
+       {{"order", "1"}, {"bias", "0"}},
+       0.3442271866972241,
+       0.055872229578642636},
+      {"gaussian_sigma_0.7",
+       "gaussian",
+       {{"bandwidth", "0.7"}},
+       0.986586692780476,
+       0.17314435747899037},
+      {"laplacian_sigma_0.9",
+       "laplacian",
+       {{"bandwidth", "0.9"}},
+       0.7937211290316701,
+       0.07876755343032377},
+      {"laplacian_l2_sigma_0.9",
+       "laplacian-l2",
+       {{"bandwidth", "0.9"}},
+       0.8800106823512073,
+       0.2330278815245378},
+      {"cauchy_sigma_1.3",
+       "cauchy",
+       {{"bandwidth", "1.3"}},
+       0.992213161501692,
+       0.43304448633538556},
+  };
+  return all;
+}
+
+/// 1e-12 relative.
+void expect_agrees(double value, double expected, const std::string& where) {
+  EXPECT_NEAR(value, expected, 1e-12 * std::abs(expected)) << where;
+}
+
+TEST(Kernels, GiveTheGoldenValues) {
+  const auto x = test_rows(1, 6, 5), y = test_rows(2, 4, 5);
+  for (const auto& [label, name, params, golden_0_3, golden_4_1] : reference_kernels()) {
+    const auto kernel = make(name, params);
+    expect_agrees((*kernel)(x.row(0), y.row(3)), golden_0_3, label);
+    expect_agrees((*kernel)(x.row(4), y.row(1)), golden_4_1, label);
+  }
+}
+
+TEST(Kernels, AgreeWithTheReferenceFile) {
+  const Json file = reference("exact_kernels.json");
+  if (file.is_null()) GTEST_SKIP() << "../shared/reference is absent";
+  const auto x = test_rows(1, 6, 5), y = test_rows(2, 4, 5);
+  const Json& values = file["vectors"]["values"];
+  for (const Named& named : reference_kernels()) {
+    const auto k = gram(*make(named.kernel, named.params), x, y);
+    const Json& expected = values.at(named.label);
+    for (Index i = 0; i < k.rows(); ++i)
+      for (Index j = 0; j < k.cols(); ++j)
+        expect_agrees(k(i, j), expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)],
+                      named.label);
+  }
+  // All of the file's matrices were met: the list plus the values of close rows.
+  EXPECT_EQ(values.size(), reference_kernels().size() + 1);
+}
+
+TEST(Kernels, AreAccurateForNearlyEqualRows) {
+  // k(x_i, c_i), c_i = x_i (1 + 1e-3) + 1e-7 y_i; values as in exact_kernels.json.
+  const auto x = test_rows(1, 6, 5), y = test_rows(2, 4, 5);
+  const double expected[] = {1.440219145475791, 1.4080333210427618, 1.6906408451481816,
+                             2.050180500208321};
+  const auto kernel = make("ntk", {{"depth", "3"}, {"bias", "0"}});
+  for (Index i = 0; i < 4; ++i) {
+    std::vector<double> close(5);
+    for (std::size_t j = 0; j < 5; ++j) close[j] = x.row(i)[j] * (1 + 1e-3) + 1e-7 * y.row(i)[j];
+    expect_agrees((*kernel)(x.row(i), close), expected[i], "close rows");
+  }
+}
+
+TEST(Kernels, AgreeWithOtherPeoplesCode) {
+  const Json ntk = reference("thirdparty_ntk.json"), sklearn = reference("thirdparty_sklearn.json");
+  if (ntk.is_null() || sklearn.is_null()) GTEST_SKIP() << "../shared/reference is absent";
+  Matrix<double> x(5, 3);
+  for (Index i = 0; i < 5; ++i)
+    for (Index j = 0; j < 3; ++j)
+      x(i, j) = ntk["X"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+  const auto compare = [&](const char* name, const Params& params, double scale, const Json& theirs,
+                           const std::string& label) {
+    const auto k = gram(*make(name, params), x, x);
+    for (Index i = 0; i < 5; ++i)
+      for (Index j = 0; j < 5; ++j) {
+        const double value = theirs[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+        // Their own rounding, acos and all: 1e-12 of the size of the rows.
+        EXPECT_NEAR(scale * k(i, j), value, 1e-12 * std::sqrt(k(i, i) * k(j, j))) << label;
+      }
+  };
+  for (int depth = 1; depth <= 4; ++depth) {
+    const std::string d = std::to_string(depth);
+    const Params params = {{"depth", d}, {"bias", "0"}};
+    const Json& leoyu = ntk["leoyu"];  // no factor 2 per layer; "fix" counts the frozen layers
+    compare("ntk", params, std::pow(2, -depth), leoyu["dep" + d + "_fix0"], "leoyu " + d);
+    compare("nngp", params, std::pow(2, -depth), leoyu["dep" + d + "_fix" + d], "leoyu nngp " + d);
+    compare("ntk", params, 1.0 / (depth + 1), ntk["skntk"]["depth" + d + "_bias0.0"], "skntk " + d);
+  }
+  compare("gaussian", {{"bandwidth", "1"}}, 1, sklearn["rbf_gamma0.5"], "sklearn rbf");
+  compare("laplacian", {{"bandwidth", "2"}}, 1, sklearn["laplacian_l1_gamma0.5"], "sklearn l1");
+}
+
+TEST(Kernels, AreSymmetricAndPositiveSemiDefinite) {
+  const auto x = gaussian_rows(5, 40, 6);
+  for (const Named& named : reference_kernels()) {
+    auto k = gram(*make(named.kernel, named.params), x, x);
+    for (Index i = 0; i < k.rows(); ++i)
+      for (Index j = 0; j < i; ++j) EXPECT_EQ(k(i, j), k(j, i)) << named.label;
+    std::vector<double> eigenvalues(40);
+    blas::symmetric_eigen(k.view(), eigenvalues);
+    EXPECT_GE(eigenvalues.front(), -1e-13 * eigenvalues.back()) << named.label;
+  }
+}
+
+TEST(Kernels, HaveTheirDiagonalValues) {
+  const auto x = gaussian_rows(6, 5, 7);
+  for (const char* name : {"gaussian", "laplacian", "laplacian-l2", "cauchy"})
+    for (Index i = 0; i < 5; ++i)
+      EXPECT_EQ((*make(name, {{"bandwidth", "0.3"}}))(x.row(i), x.row(i)), 1) << name;
+  for (const double bias : {0.0, 1.5})
+    for (Index i = 0; i < 5; ++i) {
+      double square = bias * bias;
+      for (const double value : x.row(i)) square += value * value;
+      const std::string b = format_number(bias);
+      EXPECT_EQ((*make("arccos", {{"order", "0"}, {"bias", b}}))(x.row(i), x.row(i)), 1);
+      for (const int depth : {1, 2, 7, 64}) {
+        const Params params = {{"depth", std::to_string(depth)}, {"bias", b}};
+        expect_agrees((*make("ntk", params))(x.row(i), x.row(i)), (depth + 1) * square, "ntk");
+        expect_agrees((*make("nngp", params))(x.row(i), x.row(i)), square, "nngp");
+      }
+    }
+}
+
+TEST(Kernels, OfNetworksAreHomogeneousWithoutBias) {
+  const auto x = gaussian_rows(7, 2, 9);
+  std::vector<double> scaled(x.row(1).begin(), x.row(1).end());
+  for (double& value : scaled) value *= 3.7;
+  for (const char* name : {"ntk", "nngp"})
+    for (const char* depth : {"1", "4"}) {
+      const auto kernel = make(name, {{"depth", depth}, {"bias", "0"}});
+      expect_agrees((*kernel)(x.row(0), scaled), 3.7 * (*kernel)(x.row(0), x.row(1)), name);
+    }
+  const auto order0 = make("arccos", {{"order", "0"}, {"bias", "0"}});
+  expect_agrees((*order0)(x.row(0), scaled), (*order0)(x.row(0), x.row(1)), "order 0");
+}
+
+TEST(Kernels, WithBiasAreThoseOfRowsWithOneMoreCoordinate) {
+  const auto x = gaussian_rows(8, 2, 4);
+  std::vector<double> a(x.row(0).begin(), x.row(0).end()), b(x.row(1).begin(), x.row(1).end());
+  a.push_back(0.8);
+  b.push_back(0.8);
+  for (const char* name : {"ntk", "nngp", "arccos"})
+    expect_agrees((*make(name, {{"bias", "0.8"}}))(x.row(0), x.row(1)),
+                  (*make(name, {{"bias", "0"}}))(a, b), name);
+}
+
+TEST(Kernels, OfZeroRowsAreZero) {
+  const std::vector<double> zero(3, 0.0), x = {1, 2, 3};
+  for (const char* name : {"ntk", "nngp"}) {
+    const auto kernel = make(name, {{"depth", "3"}, {"bias", "0"}});
+    EXPECT_EQ((*kernel)(zero, x), 0);
+    EXPECT_EQ((*kernel)(zero, zero), 0);
+  }
+  for (const char* order : {"0", "1"}) {
+    const auto kernel = make("arccos", {{"order", order}, {"bias", "0"}});
+    EXPECT_EQ((*kernel)(x, zero), 0);
+    EXPECT_EQ((*kernel)(zero, zero), 0);
+  }
+}
+
+TEST(Kernels, ObeyTheDepthRecursion) {
+  for (const double a : {-1.0, -0.9, -0.2, 0.0, 0.3, 0.99, 1.0}) {
+    double nngp = a, ntk = a;
+    for (Index depth = 1; depth <= 12; ++depth) {
+      const double kappa0 = 1 - std::acos(nngp) / M_PI;
+      nngp = (std::sqrt(1 - nngp * nngp) + nngp * (M_PI - std::acos(nngp))) / M_PI;
+      ntk = ntk * kappa0 + nngp;
+      // acos of a rounded number near 1 is the textbook form's loss, not ours.
+      EXPECT_NEAR(nngp_of_cosine(Cosine::of(a), depth), nngp, 1e-13) << a;
+      EXPECT_NEAR(ntk_of_cosine(Cosine::of(a), depth), ntk, 1e-13 * static_cast<double>(depth + 1))
+          << a;
+    }
+  }
+}
+
+TEST(ArcCosineFunctions, AreAccurateNearOppositeRows) {
+  // Rows at the angle pi - t: kappa1 = (sin t - t cos t)/pi = t^3/(3 pi) (1 - t^2/10 + t^4/280).
+  for (const double t : {1e-2, 1e-4, 1e-6}) {
+    const std::vector<double> x = {1, 0}, y = {-std::cos(t), std::sin(t)};
+    const Cosine a = angle_between(x, y, 0).cosine;
+    expect_agrees(kappa0(a), t / M_PI, "kappa0");
+    expect_agrees(kappa1(a).value, t * t * t / (3 * M_PI) * (1 - t * t / 10 + t * t * t * t / 280),
+                  "kappa1");
+  }
+}
+
+TEST(ArcCosineFunctions, AreAccurateNearEqualRows) {
+  // 1 - kappa1 = t^2/2 - t^3/(3 pi) - t^4/24 + ... for rows at the angle t.
+  for (const double t : {1e-4, 1e-6, 1e-8}) {
+    const std::vector<double> x = {1, 0}, y = {std::cos(t), std::sin(t)};
+    const Cosine a = angle_between(x, y, 0).cosine;
+    EXPECT_NEAR(1 - kappa0(a), t / M_PI, 2.3e-16);
+    const double expected = t * t / 2 - t * t * t / (3 * M_PI) - t * t * t * t / 24;
+    expect_agrees(kappa1(a).one_minus, expected, "1 - kappa1");
+  }
+}
+
+// 2 Step Step lies in {0, 2} with mean k <= 1: variance <= 1.  2 relu relu has a second moment of
+// at most 4 sqrt(E relu^4 E relu^4) = 6 |x|^2 |y|^2.  Five standard errors: false alarm < 1e-6.
+TEST(Kernels, AreTheExpectationsOverRandomNetworks) {
+  constexpr Index draws = 200000, d = 3;
+  const std::vector<double> x = {0.5, -1, 0.3}, y = {1, 0.2, 0.4};
+  double xx = 0, yy = 0, xy = 0, steps = 0, relus = 0;
+  for (std::size_t j = 0; j < d; ++j) xx += x[j] * x[j], yy += y[j] * y[j], xy += x[j] * y[j];
+  for (Index i = 0; i < draws; ++i) {
+    double u = 0, v = 0;
+    for (std::size_t j = 0; j < d; ++j) {
+      const double w = rng::normal(rng::Key{11}, static_cast<std::uint64_t>(i) * d + j);
+      u += w * x[j];
+      v += w * y[j];
+    }
+    if (u > 0 && v > 0) steps += 2.0 / draws, relus += 2 * u * v / draws;
+  }
+  const double step_error = 5 * std::sqrt(1.0 / draws);
+  const double relu_error = 5 * std::sqrt(6 * xx * yy / draws);
+  const auto exact = [&](const char* name, Params params) {
+    params["bias"] = "0";
+    return (*make(name, params))(x, y);
+  };
+  EXPECT_NEAR(steps, exact("arccos", {{"order", "0"}}), step_error);
+  EXPECT_NEAR(relus, exact("arccos", {{"order", "1"}}), relu_error);
+  EXPECT_NEAR(xy * steps + relus, exact("ntk", {{"depth", "1"}}),
+              std::abs(xy) * step_error + relu_error);
+
+  // The second layer: 2 relu relu of a Gaussian pair whose covariance is the first layer's NNGP.
+  const double c = exact("nngp", {{"depth", "1"}}) / std::sqrt(xx * yy);
+  double second = 0;
+  for (Index i = 0; i < draws; ++i) {
+    const double g = rng::normal(rng::Key{12}, static_cast<std::uint64_t>(2 * i));
+    const double h = rng::normal(rng::Key{12}, static_cast<std::uint64_t>(2 * i + 1));
+    const double other = c * g + std::sqrt(1 - c * c) * h;
+    if (g > 0 && other > 0) second += 2 * g * other / draws;
+  }
+  EXPECT_NEAR(std::sqrt(xx * yy) * second, exact("nngp", {{"depth", "2"}}), relu_error);
+}
+
+TEST(KernelRegistry, RefusesWhatMakesNoSense) {
+  const auto message = [](const std::string& name, const Params& params) -> std::string {
+    try {
+      make(name, params);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "no error";
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(message("gaussian", {}), HasSubstr("--bandwidth auto"));
+  EXPECT_THAT(message("ntk", {{"bias", "auto"}}), HasSubstr("a number"));
+  EXPECT_THAT(message("ntk", {{"depth", "65"}}), HasSubstr("between 1 and 64"));
+  EXPECT_THAT(message("ntk", {{"depth", "0"}}), HasSubstr("between 1 and 64"));
+  EXPECT_THAT(message("gaussian", {{"bandwidth", "0"}}), HasSubstr("between"));
+  EXPECT_THAT(message("arccos", {{"order", "2"}}), HasSubstr("between 0 and 1"));
+  EXPECT_THAT(message("gausian", {}), HasSubstr("did you mean 'gaussian'"));
+  const auto kernel = make("gaussian", {{"bandwidth", "1"}});
+  EXPECT_THROW((*kernel)(std::vector<double>{1, 2}, std::vector<double>{1}), Error);
+}
+
+}  // namespace
+}  // namespace kerf
