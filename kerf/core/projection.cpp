@@ -32,8 +32,8 @@ HWY_INLINE void dense_tile(const float* HWY_RESTRICT x, const float* HWY_RESTRIC
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Vector left[R], right[R];
   for (int r = 0; r < R; ++r) {
-    left[r] = hn::Load(d, offset);
-    right[r] = hn::Load(d, offset + lanes);
+    left[r] = hn::LoadU(d, offset);
+    right[r] = hn::LoadU(d, offset + lanes);
   }
   for (Index k = 0; k < in_dim; ++k) {
     const Vector w0 = hn::Load(d, w + k * 2 * lanes);
@@ -75,7 +75,7 @@ void sparse_panel(const float* HWY_RESTRICT values, const std::int32_t* HWY_REST
                   float* HWY_RESTRICT out) {
   const Lane d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  Vector left = hn::Load(d, offset), right = hn::Load(d, offset + lanes);
+  Vector left = hn::LoadU(d, offset), right = hn::LoadU(d, offset + lanes);
   for (Index k = 0; k < nonzeros; ++k) {
     const Vector value = hn::Set(d, values[k]);
     const float* row = w + static_cast<Index>(columns[k]) * 2 * lanes;

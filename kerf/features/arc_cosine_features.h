@@ -22,7 +22,7 @@
 
 namespace kerf {
 
-struct ArcCosineOptions {
+struct ArcCosineMapOptions {
   Index order = 1;
   Index features = 4096;
   Directions directions = Directions::sphere;
@@ -39,7 +39,7 @@ struct ArcCosineOptions {
 
 class ArcCosineFeatures final : public FeatureMap {
  public:
-  using Options = ArcCosineOptions;
+  using Options = ArcCosineMapOptions;
   static constexpr const char* kName = "arccos";
   static constexpr const char* kOwner = "map arccos";
   static constexpr const char* kPythonName = "ArcCosineFeatures";

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/core/data_summary.h"
+#include "kerf/core/options.h"
 #include "kerf/features/scaling.h"
 
 namespace kerf {

@@ -19,7 +19,7 @@ namespace kerf {
 ///   row-local      output row i depends on input row i only (so blocks may be cut anywhere);
 ///   deterministic  same name, options, seed and row give the same bits, for any thread count;
 ///   const          transform() may be called from several threads at once;
-///   total          any finite row, a row of zeros too, gives a finite row.
+///   total          a row of zeros, or of any numbers up to 1e30, gives a finite row.
 class FeatureMap {
  public:
   virtual ~FeatureMap() = default;
@@ -62,24 +62,29 @@ std::span<const FeatureMapEntry> feature_maps();
 /// The entry of that name; an unknown name is an Error (usage) with the nearest match.
 const FeatureMapEntry& find_feature_map(std::string_view name);
 
+template <class Map>
+typename Map::Options map_options(const Params& params) {
+  return read_options<typename Map::Options>(params, Map::kOwner);
+}
+
 /// The registry line of a map class: it names itself, its options and its kernel.
 template <class Map>
 constexpr FeatureMapEntry feature_map_entry() {
-  using Options = typename Map::Options;
-  constexpr auto read = [](const Params& params) {
-    return read_options<Options>(params, Map::kOwner);
+  return {
+      Map::kName,
+      Map::kSummary,
+      Map::kPythonName,
+      [] { return list_options<typename Map::Options>(); },
+      [](const Params& params) { return write_options(map_options<Map>(params)); },
+      [](Index in_dim, const Params& params, rng::Key key) -> std::unique_ptr<FeatureMap> {
+        return std::make_unique<Map>(in_dim, map_options<Map>(params), key);
+      },
+      [](const Params& params) { return Map::kernel(map_options<Map>(params)); },
+      [](const Params& params) { return Map::relative_variance(map_options<Map>(params)); },
+      [](Index in_dim, const Params& params) {
+        return Map::bytes(in_dim, map_options<Map>(params));
+      },
   };
-  return {Map::kName,
-          Map::kSummary,
-          Map::kPythonName,
-          [] { return list_options<Options>(); },
-          [](const Params& params) { return write_options(read(params)); },
-          [](Index in_dim, const Params& params, rng::Key key) -> std::unique_ptr<FeatureMap> {
-            return std::make_unique<Map>(in_dim, read(params), key);
-          },
-          [](const Params& params) { return Map::kernel(read(params)); },
-          [](const Params& params) { return Map::relative_variance(read(params)); },
-          [](Index in_dim, const Params& params) { return Map::bytes(in_dim, read(params)); }};
 }
 
 }  // namespace kerf

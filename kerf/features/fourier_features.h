@@ -31,7 +31,7 @@ inline constexpr const char* kShiftInvariantNames[] = {"gaussian", "laplacian", 
 /// Frequency j of a kernel of bandwidth 1, in turns per unit of length.
 void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<float> frequency);
 
-struct FourierOptions {
+struct FourierMapOptions {
   enum class Form { pairs, phase };
   static constexpr const char* kFormNames[] = {"pairs", "phase"};
 
@@ -52,7 +52,7 @@ struct FourierOptions {
 
 class FourierFeatures final : public FeatureMap {
  public:
-  using Options = FourierOptions;
+  using Options = FourierMapOptions;
   static constexpr const char* kName = "rff";
   static constexpr const char* kOwner = "map rff";
   static constexpr const char* kPythonName = "RFF";

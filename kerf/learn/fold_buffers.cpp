@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/fold_buffers.h"
+
+#include <algorithm>
+
+namespace kerf {
+
+FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush)
+    : block_rows_(block_rows),
+      key_(key),
+      flush_(std::move(flush)),
+      buffers_(static_cast<std::size_t>(folds)) {}
+
+void FoldBuffers::add(const RowBlock& block) {
+  for (Index i = 0; i < block.rows(); ++i) {
+    const auto fold = static_cast<Index>(
+        rng::below(key_, static_cast<std::uint64_t>(block.first_row + i), buffers_.size()));
+    Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
+    append(buffer, block, i);
+    if (buffer.filled == block_rows_) flush(fold);
+  }
+}
+
+void FoldBuffers::finish() {
+  for (std::size_t fold = 0; fold < buffers_.size(); ++fold)
+    if (buffers_[fold].filled > 0) flush(static_cast<Index>(fold));
+}
+
+void FoldBuffers::append(Buffer& buffer, const RowBlock& block, Index row) {
+  RowBlock& rows = buffer.rows;
+  if (buffer.filled == 0) {
+    rows.is_sparse = block.is_sparse;
+    rows.image = block.image;
+    rows.sparse.clear();
+    rows.sparse.cols = block.x().cols();
+    rows.dense.resize(block.is_sparse ? 0 : block_rows_, block.x().cols());
+    rows.targets.resize(block_rows_, block.targets.cols());
+    rows.weights.clear();
+  }
+  if (block.is_sparse) {
+    const SparseRow from = block.sparse.view().row(row);
+    rows.sparse.values.insert(rows.sparse.values.end(), from.values.begin(), from.values.end());
+    rows.sparse.columns.insert(rows.sparse.columns.end(), from.columns.begin(), from.columns.end());
+    rows.sparse.end_row();
+  } else {
+    std::ranges::copy(block.dense.row(row), rows.dense.row(buffer.filled).begin());
+  }
+  std::ranges::copy(block.targets.row(row), rows.targets.row(buffer.filled).begin());
+  if (!block.weights.empty()) rows.weights.push_back(block.weights[static_cast<std::size_t>(row)]);
+  ++buffer.filled;
+}
+
+void FoldBuffers::flush(Index fold) {
+  Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
+  // A buffer that is not full shows only the rows it has; their memory stays.
+  if (!buffer.rows.is_sparse) buffer.rows.dense.resize(buffer.filled, buffer.rows.dense.cols());
+  buffer.rows.targets.resize(buffer.filled, buffer.rows.targets.cols());
+  flush_(fold, buffer.rows);
+  buffer.filled = 0;
+}
+
+}  // namespace kerf

@@ -1,0 +1,40 @@
+// Rows sorted into folds on their way to the feature map, so that each fold is summed in blocks
+// large enough for full speed.  Buffers hold inputs, which are smaller than features.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "kerf/core/random.h"
+#include "kerf/core/row_source.h"
+
+namespace kerf {
+
+class FoldBuffers {
+ public:
+  /// Receives up to block_rows rows of one fold: inputs, targets, weights (empty: all 1).
+  using Flush = std::function<void(Index fold, const RowBlock& rows)>;
+
+  FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush);
+
+  /// fold(row) = Philox(key, row) mod folds, for every row of the block.
+  void add(const RowBlock& block);
+  /// Flushes what is left.
+  void finish();
+
+ private:
+  struct Buffer {
+    RowBlock rows;
+    Index filled = 0;
+  };
+  void append(Buffer& buffer, const RowBlock& block, Index row);
+  void flush(Index fold);
+
+  Index block_rows_;
+  rng::Key key_;
+  Flush flush_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace kerf

@@ -1,0 +1,211 @@
+// What every feature map promises (feature_map.h), checked for every line of the registry.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/feature_map.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kerf/core/error.h"
+#include "kerf/core/parallel.h"
+#include "kerf/features/example_features.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kRows = 131, kDim = 7;  // more than one piece of work, not a multiple of anything
+
+/// One registry line with one setting of its options.
+struct Case {
+  FeatureMapEntry entry;
+  Params params;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.entry.name; }
+
+/// The registry's maps: defaults, and every value of every choice, in small sizes.
+std::vector<Case> cases() {
+  std::vector<FeatureMapEntry> entries(feature_maps().begin(), feature_maps().end());
+  entries.push_back(feature_map_entry<ExampleFeatures>());
+  std::vector<Case> all;
+  for (const auto& entry : entries) {
+    Params base = {{"features", "64"}};
+    for (const auto& option : entry.options()) {
+      if (option.name == "bandwidth") base["bandwidth"] = "1.3";
+      if (option.name == "bias") base["bias"] = "0.6";
+    }
+    all.push_back({entry, base});
+    for (const auto& option : entry.options()) {
+      std::vector<std::string> values = option.choices;
+      if (option.name == "order") values = {"0", "1"};
+      if (option.name == "bias") values = {"0"};
+      if (option.name == "features") values = {"6"};
+      for (const auto& value : values) {
+        Params params = base;
+        if (value == option.default_value) continue;
+        params[option.name] = value;
+        all.push_back({entry, params});
+      }
+    }
+  }
+  return all;
+}
+
+/// Gaussian rows of several lengths; the last is all zeros.
+Matrix<float> sample_rows() {
+  Matrix<float> x(kRows, kDim);
+  rng::fill_normal(rng::Key{77}, 0, std::span(x.data(), static_cast<std::size_t>(kRows * kDim)));
+  for (Index i = 0; i < kRows; ++i)
+    for (float& v : x.row(i)) v *= 0.3f * static_cast<float>(1 + i % 3);
+  for (float& v : x.row(kRows - 1)) v = 0;
+  for (Index i = 0; i < kRows; i += 2) x(i, i % kDim) = 0;  // some zeros, for the sparse form
+  return x;
+}
+
+CsrMatrix to_sparse(const Matrix<float>& x) {
+  CsrMatrix sparse;
+  sparse.cols = x.cols();
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < x.cols(); ++j)
+      if (x(i, j) != 0) sparse.push(static_cast<std::int32_t>(j), x(i, j));
+    sparse.end_row();
+  }
+  return sparse;
+}
+
+std::vector<float> features(const FeatureMap& map, const RowsView& x) {
+  std::vector<float> z(static_cast<std::size_t>(x.rows() * map.out_dim()));
+  map.transform(x, {z.data(), x.rows(), map.out_dim()});
+  return z;
+}
+
+class EveryFeatureMap : public ::testing::TestWithParam<Case> {
+ protected:
+  std::unique_ptr<FeatureMap> map(std::uint64_t seed = 3) const {
+    return GetParam().entry.make(kDim, GetParam().params, rng::Key{seed});
+  }
+  const Matrix<float> x_ = sample_rows();
+};
+
+TEST_P(EveryFeatureMap, GivesTheSameBitsForTheSameKeyAndOthersForAnother) {
+  EXPECT_EQ(features(*map(), x_.view()), features(*map(), x_.view()));
+  EXPECT_NE(features(*map(3), x_.view()), features(*map(4), x_.view()));
+}
+
+TEST_P(EveryFeatureMap, HasExactlyTheFeaturesAskedFor) {
+  EXPECT_EQ(map()->out_dim(), std::stoll(GetParam().params.at("features")));
+}
+
+TEST_P(EveryFeatureMap, DoesNotCareWhereBlocksAreCut) {
+  const auto whole = features(*map(), x_.view());
+  for (const Index cut : {Index{1}, Index{2}, Index{96}, kRows - 1}) {
+    auto parts = features(*map(), x_.view().slice(0, cut));
+    const auto rest = features(*map(), x_.view().slice(cut, kRows));
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    EXPECT_EQ(parts, whole) << "cut at " << cut;
+  }
+}
+
+TEST_P(EveryFeatureMap, DoesNotCareHowManyThreadsWork) {
+  const int before = threads();
+  set_threads(1);
+  const auto one_map = map();
+  const auto one = features(*one_map, x_.view());
+  set_threads(3);
+  EXPECT_EQ(features(*map(), x_.view()), one);
+  set_threads(before);
+}
+
+TEST_P(EveryFeatureMap, TakesSparseRowsForTheSameFeatures) {
+  const CsrMatrix sparse = to_sparse(x_);
+  const auto from_dense = features(*map(), x_.view());
+  const auto from_sparse = features(*map(), sparse.view());
+  for (std::size_t i = 0; i < from_dense.size(); ++i)
+    ASSERT_NEAR(from_sparse[i], from_dense[i], 1e-5 * (1 + std::abs(from_dense[i])));
+}
+
+TEST_P(EveryFeatureMap, IsFiniteForZeroTinyAndHugeRows) {
+  Matrix<float> x(4, kDim);
+  x.fill(0);
+  for (Index j = 0; j < kDim; ++j) {
+    x(1, j) = j % 2 == 0 ? 1e30f : -1e30f;
+    x(2, j) = 1e-42f;
+    x(3, j) = 1e20f;
+  }
+  for (const float z : features(*map(), x.view())) ASSERT_TRUE(std::isfinite(z));
+}
+
+TEST_P(EveryFeatureMap, RefusesRowsOfAnotherLength) {
+  std::vector<float> z(64);
+  EXPECT_THROW(map()->transform(MatrixView<const float>(x_.data(), 1, kDim - 1),
+                                {z.data(), 1, map()->out_dim()}),
+               Error);
+}
+
+TEST_P(EveryFeatureMap, WritesOptionsThatReadBackTheSame) {
+  const Params complete = GetParam().entry.complete(GetParam().params);
+  EXPECT_EQ(GetParam().entry.complete(complete), complete);
+}
+
+// Averaged over T independent maps the estimate is within 5.3 standard errors of the kernel, where
+// Var <= relative_variance k(x,x) k(y,y): a false alarm below 1e-6 for all pairs together, because
+// seeds are fixed and a Gaussian tail at 5.3 is 1.2e-7.  Orthogonal directions are dependent within
+// a map, never between maps; their variance is bounded by that of independent ones times the group
+// size, which the sample itself then shows to be far too pessimistic.
+TEST_P(EveryFeatureMap, IsUnbiasedWithTheVarianceItStates) {
+  constexpr int kMaps = 400;
+  constexpr Index kPairs = 6;
+  const auto [entry, params] = GetParam();
+  const auto kernel = entry.kernel(params);
+  double sum[kPairs] = {}, squares[kPairs] = {};
+  for (int t = 0; t < kMaps; ++t) {
+    const auto sample =
+        entry.make(kDim, params, rng::Key{1000}.child(static_cast<std::uint64_t>(t)));
+    const auto z = features(*sample, x_.view().slice(0, kPairs + 1));
+    const Index m = sample->out_dim();
+    for (Index p = 0; p < kPairs; ++p) {
+      double dot = 0;  // row 0 with itself and with the next ones
+      for (Index k = 0; k < m; ++k)
+        dot += double{z[static_cast<std::size_t>(k)]} * z[static_cast<std::size_t>(p * m + k)];
+      sum[p] += dot;
+      squares[p] += dot * dot;
+    }
+  }
+  const auto row = [&](Index i) { return std::vector<double>(x_.row(i).begin(), x_.row(i).end()); };
+  for (Index p = 0; p < kPairs; ++p) {
+    const double exact = (*kernel)(row(0), row(p));
+    const double bound =
+        entry.relative_variance(params) * (*kernel)(row(0), row(0)) * (*kernel)(row(p), row(p));
+    const double mean = sum[p] / kMaps, variance = squares[p] / kMaps - mean * mean;
+    EXPECT_NEAR(mean, exact, 5.3 * std::sqrt(bound / kMaps) + 1e-6 * std::abs(exact))
+        << "pair " << p;
+    // The sample variance of 400 draws is within 40 % of the true one unless tails are heavy.
+    EXPECT_LE(variance, 1.4 * bound + 1e-12) << "pair " << p;
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.entry.name;
+  for (const auto& [key, value] : info.param.params)
+    if (key != "bandwidth" && !(key == "features" && value == "64") &&
+        !(key == "bias" && value == "0.6"))
+      name += "_" + key + "_" + value;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Registry, EveryFeatureMap, ::testing::ValuesIn(cases()), name_of);
+
+TEST(FeatureMapRegistry, NamesTheNearestMapForAWrongName) {
+  try {
+    find_feature_map("arcos");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'arccos'"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace kerf
