@@ -18,6 +18,9 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// Error (data) now rather than after hours of work, if `path` could not be written.
+  static void check_writable(const std::string& path) { const AtomicFile trial(path); }
+
   void write(const void* data, std::size_t bytes);
   /// Overwrites bytes at `offset` of what was written before (a header known at the end).
   void write_at(Index offset, const void* data, std::size_t bytes);

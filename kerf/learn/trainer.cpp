@@ -8,6 +8,7 @@
 #include "kerf/core/memory.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/fold_buffers.h"
 
@@ -209,7 +210,7 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   model.classes = summary.classes;
   model.image = summary.image;
   model.is_sparse = summary.is_sparse;
-  model.training = {KERF_VERSION,
+  model.training = {version(),
                     "",
                     summary.rows,
                     report_out.lambda,

@@ -63,14 +63,14 @@ double mean_squared_error(const Matrix<double>& scores, const Data& data) {
 TEST(Trainer, LearnsARegressionAndCrossValidationTellsHowWell) {
   const Data train = make_data(2000, false), all = make_data(3000, false);
   const auto [model, report] =
-      fit_on(train, Task::regression, "rff", {{"features", "300"}, {"bandwidth", "0.8"}});
+      fit_on(train, Task::regression, "rff", {{"features", "1000"}, {"bandwidth", "0.8"}});
   Data fresh{Matrix<float>(1000, 3), Matrix<double>(1000, 1)};
   for (Index i = 0; i < 1000; ++i) {
     std::ranges::copy(all.x.row(2000 + i), fresh.x.row(i).begin());
     fresh.y(i, 0) = all.y(2000 + i, 0);
   }
   const double error = mean_squared_error(predict(model, fresh), fresh);
-  EXPECT_LT(error, 0.1);
+  EXPECT_LT(error, 0.05 * 2.5);  // explains 95 % of the variance
   ASSERT_TRUE(report.cv_error.has_value());
   EXPECT_LT(error, 2 * *report.cv_error);
   EXPECT_GT(error, *report.cv_error / 2);

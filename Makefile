@@ -1,0 +1,53 @@
+# A thin front over CMake presets.  Each target installs the Debian packages it needs.
+#
+#   make demo     build, train on shipped data, score, leave models and predictions in demo/
+#   make test     build and run every test
+#   make bench    build the benchmarks and run them
+#   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
+#   make asan     the fast tests under the address and undefined-behaviour sanitizers
+#   make test-full DATA=DIR   also what needs real data sets
+
+.PHONY: all release demo test test-full bench asan clang format lint clean
+all: release
+
+release:
+	@tools/install-deps build tests
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+
+demo: release
+	@tools/demo
+
+test: release
+	@ctest --preset release -j2
+
+test-full: release
+	@KERF_SHARED=$(abspath $(DATA)/..) ctest --preset release -j1
+
+bench:
+	@tools/install-deps build bench
+	@cmake --preset bench >/dev/null
+	@cmake --build --preset bench
+	@for program in build/bench/bin/*_bench; do echo "== $$program"; $$program || exit 1; done
+
+asan:
+	@tools/install-deps build tests
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	@ctest --preset asan -j2
+
+clang:
+	@tools/install-deps build tests lint
+	@cmake --preset clang >/dev/null
+	@cmake --build --preset clang
+
+format:
+	@tools/install-deps lint
+	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+lint:
+	@tools/install-deps build lint
+	@tools/lint
+
+clean:
+	@rm -rf build demo

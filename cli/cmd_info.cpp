@@ -1,0 +1,81 @@
+// kerf info, maps, kernels: what a model is, what there is to choose from.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+void run_info(const std::string& path, const Common& common) {
+  const Model model = load_model(path);
+  const auto& training = model.training;
+  const bool classification = model.task == Task::classification;
+  if (common.json) {
+    Json json = {{"model", path},
+                 {"task", classification ? "classification" : "regression"},
+                 {"map", model.recipe.map},
+                 {"options", options_json(model.recipe.options)},
+                 {"seed", model.recipe.seed},
+                 {"columns", model.recipe.in_dim},
+                 {"outputs", model.outputs()},
+                 {"classes", model.classes},
+                 {"rows", training.rows},
+                 {"lambda", training.lambda},
+                 {"cv_error", training.folds > 0 ? Json(training.cv_error) : Json()},
+                 {"command", training.command},
+                 {"version", training.version}};
+    return print_json(json);
+  }
+  fmt::print("{}  {}\n", bold("task    "), classification ? fmt::format("classification: {}", fmt::join(model.classes, ", ")) : fmt::format("regression, {} output(s)", model.outputs()));
+  fmt::print("{}  {} (seed {})\n", bold("map     "), model.recipe.map, model.recipe.seed);
+  for (const auto& [name, value] : model.recipe.options) fmt::print("            --{} {}\n", name, value);
+  fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim), model.is_sparse ? ", sparse" : "");
+  fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows), training.lambda,
+             training.folds > 0 ? fmt::format(" by {}-fold cross-validation, mean squared error {:.4g}", training.folds, training.cv_error) : ", as given");
+  fmt::print("{}  the recipe of the features (name, options, seed) and {} weights\n", bold("stored  "), with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
+  if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), training.command);
+  fmt::print("{}  kerf {}\n", bold("version "), training.version);
+}
+
+Json option_json(const OptionInfo& option) {
+  Json json = {{"name", option.name}, {"default", option.default_value}, {"help", option.help}};
+  if (!option.choices.empty()) json["choices"] = option.choices;
+  return json;
+}
+
+template <class Entries>
+void run_list(const Entries& entries, const char* word, const Common& common) {
+  Json json = Json::array();
+  for (const auto& entry : entries) {
+    Json options = Json::array();
+    for (const auto& option : entry.options()) options.push_back(option_json(option));
+    json.push_back({{"name", entry.name}, {"summary", entry.summary}, {"options", options}});
+    if (common.json) continue;
+    fmt::print("{}  {}\n", bold(fmt::format("{:<12}", entry.name)), entry.summary);
+    for (const auto& option : entry.options())
+      fmt::print("    --{:<14} {}{} [{}]\n", option.name, option.help,
+                 option.choices.empty() ? "" : fmt::format(": {}", fmt::join(option.choices, "|")), option.default_value);
+  }
+  if (common.json) print_json({{word, json}});
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto path = std::make_shared<std::string>();
+  CLI::App* command = add_command(app, common, "info", "show what a model is and how it was made",
+                                  "  kerf info model.kerf\n  kerf info model.kerf --json");
+  command->add_option("MODEL", *path, "a model that `kerf fit` wrote")->required();
+  command->callback([=, &common, &run] { run = [=, &common] { run_info(*path, common); }; });
+}
+
+void add_lists(CLI::App& app, Common& common, std::function<void()>& run) {
+  add_command(app, common, "maps", "list the feature maps and their options", "")
+      ->callback([&] { run = [&] { run_list(feature_maps(), "maps", common); }; });
+  add_command(app, common, "kernels", "list the exact kernels and their options", "")
+      ->callback([&] { run = [&] { run_list(kernels(), "kernels", common); }; });
+}
+
+}  // namespace kerf::cli

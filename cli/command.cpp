@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kerf::cli {
+namespace {
+
+/// "NUMBER", "auto|NUMBER", "a|b|c": what stands for the value in --help.
+std::string value_name(const OptionInfo& option) {
+  switch (option.type) {
+    case OptionType::integer: return "N";
+    case OptionType::real: return "NUMBER";
+    case OptionType::automatic: return "auto|NUMBER";
+    case OptionType::flag: return "true|false";
+    case OptionType::text: return "TEXT";
+    case OptionType::choice: return fmt::format("{}", fmt::join(option.choices, "|"));
+  }
+  return "";
+}
+
+template <class Entries>
+std::vector<OptionInfo> union_of(const Entries& entries) {
+  std::vector<OptionInfo> all;
+  for (const auto& entry : entries)
+    for (auto& option : entry.options()) {
+      const auto same = std::ranges::find(all, option.name, &OptionInfo::name);
+      if (same == all.end()) {
+        all.push_back(std::move(option));
+        continue;
+      }
+      for (auto& choice : option.choices)  // another map may allow more
+        if (std::ranges::find(same->choices, choice) == same->choices.end())
+          same->choices.push_back(std::move(choice));
+    }
+  return all;
+}
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
+                      const std::string& summary, const std::string& examples) {
+  CLI::App* command = app.add_subcommand(name, summary);
+  command->footer(examples.empty() ? "" : "Examples:\n" + examples);
+  command->option_defaults()->group("General");
+  command->add_flag("--json", common.json, "print one JSON object on standard output");
+  command->add_flag("-q,--quiet", common.quiet, "print nothing but results and errors");
+  command->add_flag("-v,--verbose", common.verbose, "say more");
+  command->add_option("--threads", common.threads, "threads to use (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--memory", common.memory, "most memory to use, as in 8G (default: what is free)")
+      ->type_name("SIZE");
+  command->option_defaults()->group("Options");
+  return command;
+}
+
+void add_described(CLI::App& command, const std::string& group,
+                   const std::vector<OptionInfo>& options, Params& params) {
+  for (const OptionInfo& option : options) {
+    const std::string shown = option.default_value.empty() ? "" : fmt::format(" [{}]", option.default_value);
+    command
+        .add_option_function<std::string>(
+            "--" + option.name,
+            [&params, name = option.name](const std::string& value) { params[name] = value; },
+            option.help + shown)
+        ->type_name(value_name(option))
+        ->group(group);
+  }
+}
+
+std::vector<OptionInfo> all_map_options() { return union_of(feature_maps()); }
+std::vector<OptionInfo> all_kernel_options() { return union_of(kernels()); }
+
+Json options_json(const Params& options) {
+  Json object = Json::object();
+  for (const auto& [name, value] : options) {
+    const auto number = parse_number(value);
+    if (value == "true" || value == "false") object[name] = value == "true";
+    else if (number && *number == std::floor(*number) && std::abs(*number) < 9e15) object[name] = static_cast<Index>(*number);
+    else if (number) object[name] = *number;
+    else object[name] = value;
+  }
+  return object;
+}
+
+void print_json(const Json& object) { fmt::print("{}\n", object.dump(2)); }
+
+}  // namespace kerf::cli

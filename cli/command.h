@@ -1,0 +1,60 @@
+// What every command of the program has in common.
+//
+// A command is one cmd_*.cpp: it adds its options to a CLI11 sub-command and says what to run.
+// parse -> one library call -> print.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "kerf/kerf.h"
+
+namespace kerf::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Options of every command.
+struct Common {
+  bool json = false, quiet = false, verbose = false;
+  int threads = 0;
+  std::string memory;
+  std::string command_line;  ///< as typed, for model files
+
+  Index memory_limit() const { return memory.empty() ? 0 : parse_bytes(memory); }
+};
+
+/// Adds the sub-command to `app`; `run` is set when the user asks for this command.
+using AddCommand = void (*)(CLI::App& app, Common& common, std::function<void()>& run);
+
+void add_fit(CLI::App& app, Common& common, std::function<void()>& run);
+void add_predict(CLI::App& app, Common& common, std::function<void()>& run);
+void add_score(CLI::App& app, Common& common, std::function<void()>& run);
+void add_transform(CLI::App& app, Common& common, std::function<void()>& run);
+void add_kernel(CLI::App& app, Common& common, std::function<void()>& run);
+void add_info(CLI::App& app, Common& common, std::function<void()>& run);
+void add_lists(CLI::App& app, Common& common, std::function<void()>& run);  // maps, kernels
+
+/// A sub-command with the common options and, under its options, `examples`.
+CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
+                      const std::string& summary, const std::string& examples);
+
+/// One flag for each option; what the user gives goes to `params`, unset ones stay out of it.
+void add_described(CLI::App& command, const std::string& group,
+                   const std::vector<OptionInfo>& options, Params& params);
+
+/// The options of all feature maps (or kernels) together, each name once.
+std::vector<OptionInfo> all_map_options();
+std::vector<OptionInfo> all_kernel_options();
+
+/// Options as JSON with numbers as numbers.
+Json options_json(const Params& options);
+
+/// Prints one JSON object and a newline on standard output.
+void print_json(const Json& object);
+
+}  // namespace kerf::cli

@@ -1,0 +1,161 @@
+// The program: finds the command, runs it, turns errors into one line and an exit code.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <new>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+constexpr AddCommand kCommands[] = {add_fit,    add_predict, add_score, add_transform,
+                                    add_kernel, add_info,    add_lists};
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  kerf fit data.csv                        train on all columns but the last, which is the target\n"
+    "  kerf fit data.csv -o house.kerf --target price\n"
+    "  kerf score house.kerf test.csv\n"
+    "  kerf predict house.kerf new.csv -o predictions.txt\n"
+    "  kerf COMMAND --help                      options and examples of a command";
+
+/// Names that other tools use for our options.
+const std::map<std::string, std::string> kForeignNames = {
+    {"--gamma", "--bandwidth s, with gamma = 1/(2 s^2)"},
+    {"--sigma", "--bandwidth"},
+    {"--length-scale", "--bandwidth"},
+    {"--alpha", "--lambda, with alpha = n lambda"},
+    {"--C", "--lambda, with C = 1/(2 n lambda)"},
+    {"--reg", "--lambda"},
+    {"--n-components", "--features"},
+    {"--components", "--features"},
+    {"--random-state", "--seed"},
+    {"--n-jobs", "--threads"},
+    {"--cv", "--folds"},
+    {"--layers", "--depth"},
+    {"--output", "-o"},
+    {"--label", "--target"},
+    {"--y", "--target"},
+};
+
+int exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage: return 2;
+    case ErrorKind::interrupted: return 130;
+    default: return 1;
+  }
+}
+
+int complain(const std::string& message, int code, bool json) {
+  clear_progress();
+  if (json) print_json({{"error", message}});
+  fmt::print(stderr, "kerf: {}\n", message);
+  return code;
+}
+
+/// The command among `arguments` that CLI11 was parsing, or the program itself.
+CLI::App* command_in(CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const auto& argument : arguments)
+    if (CLI::App* command = app.get_subcommand_no_throw(argument)) return command;
+  return &app;
+}
+
+/// "kerf fit has no option --fetures (did you mean '--features'?)".
+std::string explain_unknown(CLI::App& app, const std::vector<std::string>& arguments) {
+  CLI::App* command = command_in(app, arguments);
+  if (command == &app) {
+    std::vector<std::string> names;
+    for (const CLI::App* known : app.get_subcommands([](CLI::App*) { return true; }))
+      names.push_back(known->get_name());
+    for (const auto& argument : arguments)
+      if (!argument.starts_with('-'))
+        return fmt::format("there is no command '{}'{}; commands are {}", argument,
+                           did_you_mean(argument, names), fmt::join(names, ", "));
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command->get_options())
+    for (const auto& name : option->get_lnames()) options.push_back("--" + name);
+  for (const auto& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("-") || name == "-" || parse_number(name)) continue;
+    if (std::ranges::find(options, name) != options.end()) continue;
+    if (name.size() == 2 && command->get_option_no_throw(name) != nullptr) continue;
+    const auto foreign = kForeignNames.find(name);
+    const std::string hint = foreign != kForeignNames.end()
+                                 ? fmt::format("; kerf calls it {}", foreign->second)
+                                 : did_you_mean(name, options);
+    return fmt::format("kerf {} has no option {}{}", command == &app ? "" : command->get_name(), name, hint);
+  }
+  return "";
+}
+
+std::string quoted(const std::string& argument) {
+  const bool plain = !argument.empty() && argument.find_first_of(" \t\"'\\$*?[]{}()<>|&;#~!\n") == std::string::npos;
+  if (plain) return argument;
+  std::string out = "'";
+  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+int run(const std::vector<std::string>& arguments) {
+  Common common;
+  common.command_line = "kerf";
+  for (const auto& argument : arguments) common.command_line += " " + quoted(argument);
+  const bool json = std::ranges::find(arguments, "--json") != arguments.end();
+
+  CLI::App app("kerf: learning with kernels at the cost of linear models", "kerf");
+  app.set_version_flag("--version", fmt::format("kerf {}", version()));
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  std::function<void()> action;
+  for (const AddCommand add : kCommands) add(app, common, action);
+
+  try {
+    auto reversed = arguments;
+    std::ranges::reverse(reversed);
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    if (arguments.empty()) {
+      fmt::print("{}", app.help());
+      return 2;
+    }
+    const std::string unknown = explain_unknown(app, arguments);
+    return complain(unknown.empty() ? error.what() : unknown, 2, json);
+  }
+  if (common.threads > 0) set_threads(common.threads);
+  catch_interrupts();
+  action();
+  clear_progress();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return complain("cannot write to standard output", 1, false);
+  return 0;
+}
+
+}  // namespace
+}  // namespace kerf::cli
+
+int main(int argc, char** argv) {
+  using namespace kerf;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool json = std::ranges::find(arguments, "--json") != arguments.end();
+  try {
+    return cli::run(arguments);
+  } catch (const Error& error) {
+    return cli::complain(error.what(), cli::exit_code(error.kind()), json);
+  } catch (const std::bad_alloc&) {
+    return cli::complain("out of memory", 1, json);
+  } catch (const std::exception& error) {
+    return cli::complain(fmt::format("unexpected error: {}", error.what()), 1, json);
+  }
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace kerf {
+
+/// "0.1.0"
+const char* version();
+
+}  // namespace kerf

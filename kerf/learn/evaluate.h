@@ -1,0 +1,26 @@
+// How well a model does on rows whose targets are known.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/core/progress.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+
+struct Score {
+  Task task = Task::regression;
+  Index rows = 0;
+  // Classification.
+  double accuracy = 0;             ///< fraction of rows whose best class is right
+  Matrix<double> confusion;        ///< true class x predicted class, rows
+  // Regression, over all targets.
+  double mse = 0, rmse = 0;
+  double r2 = 0;             ///< 1 - squared error / squared distance from the targets' means
+  double relative_rmse = 0;  ///< |y - prediction| / |y|
+};
+
+/// Reads `source` from its beginning; throws Error (data) if its rows have no targets.
+Score evaluate(const Model& model, RowSource& source, Index memory_limit = 0,
+               const Progress& progress = {});
+
+}  // namespace kerf
