@@ -1,0 +1,41 @@
+// The options that say what a file's columns mean.  One vocabulary for program, Python and C++.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kerf/core/options.h"
+#include "kerf/io/encoding.h"
+#include "kerf/io/reader.h"
+
+namespace kerf {
+
+struct DataOptions {
+  enum class TaskChoice { automatic, regression, classification };
+  enum class Header { automatic, yes, no };
+
+  std::string target = "last";  ///< last|first|none|NAME|INDEX|A,B
+  TaskChoice task = TaskChoice::automatic;
+  std::string drop;     ///< A,3-7
+  std::string weights;  ///< NAME|INDEX
+  std::string labels;   ///< file with a label per row
+  std::string delimiter = "auto";
+  Header header = Header::automatic;
+  Missing missing = Missing::error;
+  Index rows = 0;     ///< 0: all
+  std::string image;  ///< HxWxC
+  Index max_levels = 256;
+
+  void describe(OptionVisitor& visitor);
+};
+
+namespace io {
+
+/// The part of an encoding that options and schema decide before any row is read: kinds, roles,
+/// names, targets, image.  Error (usage) for a column that does not exist.
+Encoding plan_encoding(const Schema& schema, const DataOptions& options, const std::string& name);
+
+ReadOptions read_options_of(const DataOptions& options);
+
+}  // namespace io
+}  // namespace kerf

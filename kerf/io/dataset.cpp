@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/require.h"
+#include "kerf/io/registry.h"
+#include "kerf/io/scan.h"
+
+namespace kerf {
+namespace {
+
+std::string name_of(const std::vector<std::string>& paths) {
+  if (paths.empty()) return "the data";
+  const std::string first = paths[0] == "-" ? "standard input" : paths[0];
+  return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
+}
+
+/// Every Encoding carries one entry per input of its columns, in order.
+std::vector<EncodedColumn*> number_columns(Encoding& encoding) {
+  std::vector<EncodedColumn*> inputs;
+  for (EncodedColumn& column : encoding.columns) {
+    if (column.role == Role::number) inputs.push_back(&column);
+    if (column.role == Role::category) inputs.insert(inputs.end(), column.levels.size(), nullptr);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding,
+                             std::string name, io::Targets targets, Index rows)
+    : reader_(std::move(reader)),
+      encoding_(encoding),
+      name_(std::move(name)),
+      targets_(targets),
+      most_rows_(rows) {
+  make_encoder();
+}
+
+void EncodedSource::make_encoder() {
+  encoder_ = std::make_unique<io::Encoder>(encoding_, reader_->schema(), name_, targets_);
+}
+
+void EncodedSource::set_encoding(const Encoding& encoding) {
+  encoding_ = encoding;
+  rewind();
+}
+
+void EncodedSource::rewind() {
+  reader_->rewind();
+  make_encoder();
+  raw_rows_ = rows_ = 0;
+}
+
+bool EncodedSource::next(RowBlock& block) {
+  for (;;) {
+    Index wanted = io::block_rows(reader_->schema().columns);
+    if (most_rows_ > 0) wanted = std::min(wanted, most_rows_ - raw_rows_);
+    if (wanted <= 0 || !reader_->next(raw_, wanted)) raw_.clear();
+    raw_rows_ += raw_.rows;
+    encoder_->encode(raw_, block);
+    block.first_row = rows_;
+    rows_ += block.rows();
+    if (block.rows() > 0 || raw_.rows == 0) return block.rows() > 0;
+  }
+}
+
+void Dataset::centre_large_columns() {
+  constexpr double kDigitsLost = 256;
+  const auto columns = number_columns(encoding);
+  bool changed = false;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const double mean = summary.mean[j];
+    const double variance = summary.mean_square[j] - mean * mean;
+    if (columns[j] == nullptr || !(mean * mean > kDigitsLost * kDigitsLost * variance)) continue;
+    if (mean == 0) continue;
+    columns[j]->offset += mean;
+    summary.mean[j] = 0;
+    summary.mean_square[j] = std::max(variance, 0.0);
+    changed = true;
+  }
+  if (!changed) return;
+  source->set_encoding(encoding);
+}
+
+Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
+                     rng::Key key, const Progress& progress) {
+  const std::string name = name_of(paths);
+  auto reader = io::open_source(paths, io::read_options_of(options), options.labels, true);
+  io::ScanResult result = io::scan(*reader, options, name, key, progress);
+  Dataset data;
+  data.encoding = std::move(result.encoding);
+  data.summary = std::move(result.summary);
+  data.dropped_rows = result.dropped_rows;
+  data.missing_cells = result.missing_cells;
+  data.source = std::make_unique<EncodedSource>(std::move(reader), data.encoding, name,
+                                                io::Targets::optional, options.rows);
+  return data;
+}
+
+std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
+                                              const Encoding& encoding, const DataOptions& options,
+                                              io::Targets targets) {
+  auto reader = io::open_source(paths, io::read_options_of(options), options.labels, false);
+  return std::make_unique<EncodedSource>(std::move(reader), encoding, name_of(paths), targets,
+                                         options.rows);
+}
+
+}  // namespace kerf

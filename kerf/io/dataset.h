@@ -1,0 +1,78 @@
+// Data files to encoded rows: what trainer, program and Python use.
+//
+//   Dataset data = open_dataset({"train.csv.gz"}, options, key);
+//   while (data.source->next(block)) ...                       // as often as wanted, after
+//   rewind() auto rows = open_for_model({"new.csv"}, data.encoding, options);   // one pass,
+//   standard input too
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kerf/core/progress.h"
+#include "kerf/core/row_source.h"
+#include "kerf/io/data_options.h"
+#include "kerf/io/encoder.h"
+#include "kerf/io/encoding.h"
+
+namespace kerf {
+
+/// Encoded rows of files, block by block.
+class EncodedSource final : public RowSource {
+ public:
+  /// `rows`: read the first rows only (0: all).
+  EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding, std::string name,
+                io::Targets targets, Index rows);
+
+  Index cols() const override { return encoding_.inputs; }
+  void rewind() override;
+  bool next(RowBlock& block) override;
+
+  /// Whether blocks come with targets.
+  bool has_targets() const { return encoder_->has_targets(); }
+  /// What was not as in training, in the rows read since the last rewind().
+  const io::EncodeCounts& counts() const { return encoder_->counts(); }
+  const Encoding& encoding() const { return encoding_; }
+  /// Reads with another encoding of the same columns from now on; rewinds.
+  void set_encoding(const Encoding& encoding);
+
+ private:
+  void make_encoder();
+
+  std::unique_ptr<io::Reader> reader_;
+  Encoding encoding_;
+  std::string name_;
+  io::Targets targets_;
+  Index most_rows_;
+  std::unique_ptr<io::Encoder> encoder_;
+  io::RawBlock raw_;
+  Index raw_rows_ = 0, rows_ = 0;
+};
+
+struct Dataset {
+  Encoding encoding;
+  DataSummary summary;
+  std::unique_ptr<EncodedSource> source;
+  Index dropped_rows = 0;   ///< left out for a missing cell
+  Index missing_cells = 0;  ///< filled with the mean of their column
+
+  /// Subtracts its mean, in double, from every column whose values would lose digits as floats
+  /// (mean beyond 256 standard deviations).  For a fit that standardises columns anyway; changes
+  /// encoding, summary and source.
+  void centre_large_columns();
+};
+
+/// Opens files (one source, in order) for training: one pass to learn about them.  "-" is standard
+/// input, kept in a temporary file.
+Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
+                     rng::Key key, const Progress& progress = {});
+
+/// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
+/// the options, labels, delimiter, header and rows count; the rest is the encoding's.
+std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
+                                              const Encoding& encoding, const DataOptions& options,
+                                              io::Targets targets = io::Targets::optional);
+
+}  // namespace kerf

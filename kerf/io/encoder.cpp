@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kerf/core/options.h"
+#include "kerf/core/require.h"
+
+namespace kerf::io {
+
+void Encoder::encode(const RawBlock& raw, RowBlock& out) {
+  const Index rows = raw.rows;
+  out.is_sparse = encoding_.kind == SourceKind::sparse;
+  out.image = encoding_.image;
+  out.weights.clear();
+  out.targets.resize(rows, has_targets_ ? encoding_.target_count() : 0);
+  dropped_.assign(static_cast<std::size_t>(rows), false);
+  const Index dropped_before = counts_.dropped_rows;
+  if (out.is_sparse)
+    encode_sparse(raw, out);
+  else
+    encode_dense(raw, out);
+  for (std::size_t j = 0; j < routes_.size(); ++j) {
+    const auto column = static_cast<Index>(j);
+    const Route& to = routes_[j];
+    if (to.role == Role::category) encode_category(raw, column, to, out);
+    if (to.role == Role::target) encode_target(raw, column, to, out);
+    if (to.role == Role::weight) encode_weights(raw, column, out);
+  }
+  if (label_route_.role == Role::target) encode_target(raw, kLabelColumn, label_route_, out);
+  for (const OddCell& cell : raw.odd) {
+    const Route& to =
+        cell.column == kLabelColumn ? label_route_ : routes_[static_cast<std::size_t>(cell.column)];
+    if (to.role != Role::dropped) encode_odd(raw, cell, to, out);
+  }
+  if (!out.is_sparse) check_finite(raw, out);
+  if (counts_.dropped_rows > dropped_before) drop_rows(out);
+}
+
+void Encoder::encode_dense(const RawBlock& raw, RowBlock& out) {
+  out.dense.resize(raw.rows, encoding_.inputs);
+  if (raw.pixels.rows() == raw.rows && raw.pixels.cols() == encoding_.inputs && raw.rows > 0 &&
+      raw.cells.rows() == 0) {
+    std::copy_n(raw.pixels.data(), raw.rows * encoding_.inputs, out.dense.data());
+    return;
+  }
+  if (!levels_.empty()) out.dense.fill(0);
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double* cells = raw.cells.data() + i * raw.cells.cols();
+    float* values = out.dense.data() + i * encoding_.inputs;
+    for (const Run& run : runs_)
+      for (Index k = 0; k < run.count; ++k)
+        values[run.to + k] = static_cast<float>(cells[run.from + k] -
+                                                offsets_[static_cast<std::size_t>(run.from + k)]);
+  }
+}
+
+void Encoder::encode_sparse(const RawBlock& raw, RowBlock& out) {
+  out.sparse.clear();
+  out.sparse.cols = encoding_.inputs;
+  const CsrView rows = raw.sparse.view();
+  for (Index i = 0; i < raw.rows; ++i) {
+    const SparseRow row = rows.row(i);
+    for (std::size_t k = 0; k < row.values.size(); ++k) {
+      const Index column = row.columns[k] - encoding_.first_index;
+      KERF_REQUIRE(column >= 0, data,
+                   "{}: index 0, but the indices of the training rows count from 1",
+                   raw.where(i, 0));
+      if (column < encoding_.inputs)
+        out.sparse.push(static_cast<std::int32_t>(column), row.values[k]);
+      else
+        ++counts_.unknown_features;
+    }
+    out.sparse.end_row();
+  }
+}
+
+/// Cells of a category that look like numbers; those that do not are odd and come later.
+void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
+  const Names& levels = levels_[to.levels];
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double value = raw.cells(i, column);
+    if (std::isnan(value)) continue;
+    const auto found = levels.find(format_number(value));
+    if (found == levels.end())
+      ++counts_.unknown_levels;
+    else
+      out.dense(i, to.to + found->second) = 1;
+  }
+}
+
+void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double value =
+        column == kLabelColumn ? raw.labels[static_cast<std::size_t>(i)] : raw.cells(i, column);
+    double& target = out.targets(i, to.to);
+    target = value;
+    if (encoding_.task != Task::classification || std::isnan(value)) continue;
+    const Index number = class_of(value);
+    KERF_REQUIRE(number >= 0, data, "{}: class '{}' is none of the training classes ({})",
+                 raw.where(i, column), format_number(value), class_list());
+    target = static_cast<double>(number);
+  }
+}
+
+void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
+  out.weights.resize(static_cast<std::size_t>(raw.rows));
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double weight = raw.cells(i, column);
+    KERF_REQUIRE(!(weight < 0), data, "{}: a weight must not be negative, but this one is {}",
+                 raw.where(i, column), weight);
+    out.weights[static_cast<std::size_t>(i)] = weight;
+  }
+}
+
+void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& to, RowBlock& out) {
+  const std::string_view text = raw.text(cell);
+  if (is_missing(text)) return encode_missing(raw, cell, to, out);
+  if (to.role == Role::category) {
+    const Names& levels = levels_[to.levels];
+    const auto found = levels.find(text);
+    if (found == levels.end())
+      ++counts_.unknown_levels;
+    else
+      out.dense(cell.row, to.to + found->second) = 1;
+    return;
+  }
+  const std::string where = raw.where(cell.row, cell.column, cell.byte);
+  KERF_REQUIRE(to.role == Role::target && encoding_.task == Task::classification, data,
+               "{}: {} should be a finite number, not {}", where, to.label, quoted(text));
+  const auto found = class_names_.find(text);
+  KERF_REQUIRE(found != class_names_.end(), data,
+               "{}: class {} is none of the training classes ({})", where, quoted(text),
+               class_list());
+  out.targets(cell.row, to.to) = static_cast<double>(found->second);
+}
+
+void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Route& to,
+                             RowBlock& out) {
+  const bool input = to.role == Role::number || to.role == Role::category;
+  // A row that comes for a prediction must get one, so it is not dropped.
+  const bool impute = input && (encoding_.missing == Missing::mean ||
+                                (encoding_.missing == Missing::drop && wanted_ == Targets::ignore));
+  if (impute) {
+    ++counts_.imputed;
+    if (to.role == Role::number)
+      out.dense(cell.row, to.to) = static_cast<float>(to.mean - to.offset);
+    return;
+  }
+  KERF_REQUIRE(encoding_.missing == Missing::drop, data, "{}: the value of {} is missing; {}",
+               raw.where(cell.row, cell.column, cell.byte), to.label,
+               input ? "--missing mean or --missing drop says what to do about that"
+                     : "--missing drop leaves such rows out");
+  auto dropped = dropped_[static_cast<std::size_t>(cell.row)];
+  if (!dropped) ++counts_.dropped_rows;
+  dropped = true;
+  if (to.role == Role::number) out.dense(cell.row, to.to) = 0;
+}
+
+void Encoder::check_finite(const RawBlock& raw, const RowBlock& out) const {
+  for (Index i = 0; i < raw.rows; ++i) {
+    float sum = 0;  // becomes NaN exactly when a value is not finite
+    for (const float value : out.dense.row(i)) sum += value * 0;
+    if (sum == 0) continue;
+    for (std::size_t j = 0; j < routes_.size(); ++j) {
+      const Route& to = routes_[j];
+      if (to.role != Role::number || std::isfinite(out.dense(i, to.to))) continue;
+      fail(ErrorKind::data, "{}: the value {} of {} is beyond single precision",
+           raw.where(i, static_cast<Index>(j)), raw.cells(i, static_cast<Index>(j)), to.label);
+    }
+  }
+}
+
+void Encoder::drop_rows(RowBlock& out) {
+  Index kept = 0;
+  CsrMatrix sparse;
+  sparse.cols = out.sparse.cols;
+  const auto rows = static_cast<Index>(dropped_.size());
+  for (Index i = 0; i < rows; ++i) {
+    if (dropped_[static_cast<std::size_t>(i)]) continue;
+    if (out.is_sparse) {
+      const SparseRow row = out.sparse.view().row(i);
+      for (std::size_t k = 0; k < row.values.size(); ++k)
+        sparse.push(row.columns[k], row.values[k]);
+      sparse.end_row();
+    } else if (kept < i) {
+      std::ranges::copy(out.dense.row(i), out.dense.row(kept).begin());
+    }
+    if (kept < i) std::ranges::copy(out.targets.row(i), out.targets.row(kept).begin());
+    if (!out.weights.empty())
+      out.weights[static_cast<std::size_t>(kept)] = out.weights[static_cast<std::size_t>(i)];
+    ++kept;
+  }
+  if (out.is_sparse)
+    out.sparse = std::move(sparse);
+  else
+    out.dense.resize(kept, out.dense.cols());
+  out.targets.resize(kept, out.targets.cols());
+  if (!out.weights.empty()) out.weights.resize(static_cast<std::size_t>(kept));
+}
+
+Index Encoder::class_of(double value) const {
+  const auto found = std::ranges::lower_bound(class_values_, value, {},
+                                              [](const auto& entry) { return entry.first; });
+  return found != class_values_.end() && found->first == value ? found->second : -1;
+}
+
+std::string Encoder::class_list() const {
+  constexpr std::size_t kShown = 10;
+  const auto& names = encoding_.classes;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                     names.size() > kShown ? ", ..." : "");
+}
+
+}  // namespace kerf::io

@@ -1,0 +1,95 @@
+// The contract every file format obeys: rows as they stand in the file, block by block.
+//
+// A Reader knows nothing about targets, categories or scaling: see encoding.h for that.  To add a
+// format, write its Reader and add one line to registry.cpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kerf/core/matrix.h"
+#include "kerf/core/row_source.h"
+
+namespace kerf::io {
+
+/// What a file says about its rows before they are read.
+struct Schema {
+  std::vector<std::string> names;  ///< of the columns; empty: the file has none
+  Index columns = 0;               ///< table or pixel columns; 0: known at the end only (LIBSVM)
+  bool sparse = false;             ///< rows come in RawBlock::sparse
+  bool labelled = false;           ///< a label stands beside the columns (LIBSVM, idx, CIFAR)
+  bool bytes = false;              ///< rows come in RawBlock::pixels
+  ImageShape image;                ///< set when each row is an image
+};
+
+/// The column number of a label that stands beside the columns.
+inline constexpr Index kLabelColumn = -1;
+
+/// A cell that is not a finite number: a missing one, a word, something like 1e400.
+struct OddCell {
+  Index row = 0;     ///< in the block
+  Index column = 0;  ///< or kLabelColumn
+  Index byte = 0;    ///< position in its line, from 1; 0: the file has no lines
+  std::size_t text_begin = 0, text_size = 0;
+};
+
+/// Consecutive rows as they stand in a file.  Readers reuse its memory.
+struct RawBlock {
+  Index first_row = 0;          ///< in the file
+  Index rows = 0;               ///< at least 1 unless the file has ended
+  Matrix<double> cells;         ///< rows x columns; NaN where the cell is odd
+  Matrix<std::uint8_t> pixels;  ///< instead of cells, for bytes
+  CsrMatrix sparse;             ///< instead of cells; column numbers as written in the file
+  std::vector<double> labels;   ///< one per row when labelled; NaN where odd
+  std::vector<OddCell> odd;     ///< in order of rows (labels of a row may come last)
+  std::string odd_text;         ///< the texts of `odd`
+  std::vector<Index> lines;     ///< line of each row, from 1; empty: the file has no lines
+  std::vector<Index> label_lines;
+  std::vector<std::string> spelling;  ///< cells of the column that keep_spelling() asked for
+  std::string file, label_file;       ///< names for messages
+
+  std::string_view text(const OddCell& cell) const {
+    return std::string_view(odd_text).substr(cell.text_begin, cell.text_size);
+  }
+  void add_odd(Index row, Index column, Index byte, std::string_view cell_text) {
+    odd.push_back({row, column, byte, odd_text.size(), cell_text.size()});
+    odd_text += cell_text;
+  }
+  /// Forgets rows, keeps memory and file names.
+  void clear();
+  /// "file:line:column" or "file[row, column]" of a cell, for messages; byte 0: not known.
+  std::string where(Index row, Index column, Index byte = 0) const;
+};
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  virtual const Schema& schema() const = 0;
+  /// Starts again at the first row.
+  virtual void rewind() = 0;
+  /// Fills `block` with up to `max_rows` rows; false, and no rows, at the end.
+  virtual bool next(RawBlock& block, Index max_rows) = 0;
+  /// Asks for RawBlock::spelling of one column (or kLabelColumn); formats without text ignore it.
+  virtual void keep_spelling(Index) {}
+  /// Share of the file that has been read, 0 .. 1; 0 when not known.
+  virtual double progress() const { return 0; }
+};
+
+/// How to read files that do not say it themselves.
+struct ReadOptions {
+  enum class Header { automatic, yes, no };
+  std::string delimiter = "auto";
+  Header header = Header::automatic;
+};
+
+/// Empty, NA, NaN, ? and null, in any case: a cell whose value is not known.
+bool is_missing(std::string_view text);
+
+/// `text` quoted for a message, cut when long, without control characters.
+std::string quoted(std::string_view text);
+
+}  // namespace kerf::io

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/registry.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kerf/core/require.h"
+#include "kerf/io/combine.h"
+#include "kerf/io/csv.h"
+#include "kerf/io/idx.h"
+#include "kerf/io/libsvm.h"
+#include "kerf/io/npy.h"
+
+namespace kerf::io {
+namespace {
+
+constexpr std::size_t kHeadBytes = 1 << 16;
+
+bool is_npy(std::string_view head, const std::string&) { return looks_like_npy(head); }
+bool is_idx(std::string_view head, const std::string&) { return looks_like_idx(head); }
+bool is_libsvm(std::string_view head, const std::string&) { return looks_like_libsvm(head); }
+
+/// Text is what has no zero bytes (UTF-16 has them, but it says so in its first two bytes).
+bool is_text(std::string_view head, const std::string&) {
+  return head.find('\0') == std::string_view::npos || head.starts_with("\xFF\xFE") ||
+         head.starts_with("\xFE\xFF");
+}
+
+// One line per format; the first that matches reads the file.
+constexpr Format kFormats[] = {
+    {"npy", "NumPy array: 1-d and 2-d tables, 3-d and 4-d images", is_npy, open_npy},
+    {"idx", "images and labels as MNIST has them", is_idx, open_idx},
+    {"libsvm", "sparse rows of text: label index:value ...", is_libsvm, open_libsvm},
+    {"csv", "tables of text: CSV, TSV, blanks", is_text, open_csv},
+};
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return text;
+}
+
+/// Formats that kerf does not read but many have: what to do about them.
+void refuse_foreign(std::string_view head, const std::string& name) {
+  const std::string file = lower_case(name);
+  const auto refuse = [&](const char* what, const char* how) {
+    fail(ErrorKind::data, "{} is {}, which kerf does not read: {}", name, what, how);
+  };
+  if (head.starts_with("PAR1"))
+    refuse("a Parquet file", "write it as CSV or npy (pandas.read_parquet(...).to_csv(...))");
+  if (head.starts_with("\x89HDF"))
+    refuse("an HDF5 file", "write its array as npy (h5py, then numpy.save)");
+  if (head.starts_with("PK") && (file.ends_with(".xlsx") || file.ends_with(".ods")))
+    refuse("a spreadsheet", "save it as CSV");
+  if (head.starts_with("PK")) refuse("a zip archive", "unpack it first");
+  if (head.starts_with("\xD0\xCF\x11\xE0")) refuse("an old Excel file", "save it as CSV");
+  if (head.starts_with("ARROW1"))
+    refuse("an Arrow file", "write it as CSV or npy (pandas.read_feather(...).to_csv(...))");
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  const bool arff = first != std::string_view::npos &&
+                    lower_case(std::string(head.substr(first, 9))) == "@relation";
+  if (arff || file.ends_with(".arff"))
+    refuse("an ARFF file", "write it as CSV (scipy.io.arff.loadarff, or Weka's CSVSaver)");
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+std::unique_ptr<Reader> open_reader(std::shared_ptr<File> file, const std::string& path,
+                                    const ReadOptions& options, bool find_labels) {
+  InputStream input(std::move(file));
+  const std::string name = input.name();
+  const std::string_view head = input.peek(kHeadBytes);
+  KERF_REQUIRE(!head.empty(), data, "{} is empty", name);
+  refuse_foreign(head, name);
+  for (const Format& format : kFormats) {
+    if (!format.matches(head, path)) continue;
+    auto reader = format.open(std::move(input), options);
+    if (find_labels && reader->schema().image.present() && !reader->schema().labelled) {
+      const std::string labels = labels_sibling(path);
+      if (!labels.empty())
+        return with_labels(std::move(reader),
+                           open_reader(File::open(labels), labels, options, false), name, labels);
+    }
+    return reader;
+  }
+  std::string known;
+  for (const Format& format : kFormats)
+    known += (known.empty() ? "" : ", ") + std::string(format.name);
+  fail(ErrorKind::data, "{} is in none of the formats that kerf reads ({})", name, known);
+}
+
+std::unique_ptr<Reader> open_source(const std::vector<std::string>& paths,
+                                    const ReadOptions& options, const std::string& labels,
+                                    bool rewindable) {
+  KERF_REQUIRE(!paths.empty(), usage, "no data file is given");
+  KERF_REQUIRE(std::ranges::count(paths, "-") + (labels == "-" ? 1 : 0) <= 1, usage,
+               "standard input (-) can be given once only");
+  // Standard input must be opened once, however often the chain comes back to it.
+  auto standard_input = std::make_shared<std::shared_ptr<File>>();
+  const auto open_file = [=](const std::string& path) {
+    if (path != "-") return rewindable ? File::open_rewindable(path) : File::open(path);
+    if (*standard_input == nullptr)
+      *standard_input = rewindable ? File::open_rewindable(path) : File::open(path);
+    return *standard_input;
+  };
+  const bool find_labels = labels.empty();
+  const auto open = [=](std::size_t k) {
+    return open_reader(open_file(paths[k]), paths[k], options, find_labels);
+  };
+  auto reader = paths.size() == 1 ? open(0) : chain(paths, open);
+  if (labels.empty()) return reader;
+  return with_labels(std::move(reader), open_reader(open_file(labels), labels, options, false),
+                     paths.size() == 1 ? paths[0] : "the data", labels);
+}
+
+}  // namespace kerf::io

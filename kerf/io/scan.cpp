@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/scan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kerf/core/require.h"
+#include "kerf/io/column_tally.h"
+#include "kerf/io/encoder.h"
+#include "kerf/io/raw_sample.h"
+#include "kerf/io/target_tally.h"
+
+namespace kerf::io {
+namespace {
+
+class Scanner {
+ public:
+  Scanner(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key)
+      : reader_(reader),
+        schema_(reader.schema()),
+        options_(options),
+        name_(name),
+        key_(key),
+        encoding_(plan_encoding(schema_, options, name)),
+        columns_(schema_.columns),
+        targets_(options.task),
+        sample_(key) {
+    for (std::size_t j = 0; j < encoding_.columns.size(); ++j)
+      if (encoding_.columns[j].role == Role::weight) weight_column_ = static_cast<Index>(j);
+  }
+
+  void read_all(const Progress& progress) {
+    if (encoding_.labelled)
+      reader_.keep_spelling(kLabelColumn);
+    else if (encoding_.targets.size() == 1)
+      reader_.keep_spelling(encoding_.targets[0]);
+    const Index most = block_rows(schema_.columns);
+    RawBlock block;
+    for (Index read = 0; options_.rows == 0 || read < options_.rows; read += block.rows) {
+      const Index wanted = options_.rows == 0 ? most : std::min(most, options_.rows - read);
+      if (!reader_.next(block, wanted)) break;
+      add(block);
+      const double share = reader_.progress();
+      report(progress, "reading", read,
+             share > 0 ? static_cast<Index>(static_cast<double>(read) / share) : 0);
+    }
+    reader_.rewind();
+    KERF_REQUIRE(rows_ + dropped_rows_ > 0, data, "{} has {}", name_,
+                 schema_.names.empty() ? "no rows" : "a header but no rows");
+    KERF_REQUIRE(rows_ > 0, data, "{}: every one of the {} rows has a missing cell", name_,
+                 dropped_rows_);
+  }
+
+  /// Columns of words in which numbers occur too: their levels are known after another pass only.
+  std::set<Index> mixed_columns() const {
+    std::set<Index> mixed;
+    for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
+      const auto column = static_cast<Index>(j);
+      if (encoding_.columns[j].role == Role::number && is_category(column) &&
+          columns_.numbers(column) > 0)
+        mixed.insert(column);
+    }
+    return mixed;
+  }
+  void know_mixed(std::set<Index> mixed) { mixed_ = std::move(mixed); }
+
+  ScanResult finish();
+
+ private:
+  bool is_category(Index column) const {
+    return mixed_.contains(column) || columns_.words(column) > columns_.numbers(column);
+  }
+  Role role_of(Index column) const {
+    if (column == kLabelColumn) return encoding_.labelled ? Role::target : Role::dropped;
+    return encoding_.kind == SourceKind::table
+               ? encoding_.columns[static_cast<std::size_t>(column)].role
+               : Role::number;
+  }
+  std::string label_of(Index column) const {
+    if (column == kLabelColumn) return "label";
+    return column_label(encoding_.kind == SourceKind::table
+                            ? encoding_.columns[static_cast<std::size_t>(column)].name
+                            : "",
+                        column);
+  }
+
+  void add(RawBlock& block);
+  bool keeps(const RawBlock& block, std::span<const OddCell> odd);
+  void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
+  void finish_table(DataSummary& summary);
+  void finish_image(DataSummary& summary) const;
+
+  Reader& reader_;
+  const Schema& schema_;
+  const DataOptions& options_;
+  const std::string& name_;
+  rng::Key key_;
+  Encoding encoding_;
+  ColumnTally columns_;
+  TargetTally targets_;
+  RawSample sample_;
+  std::set<Index> mixed_;
+  Index weight_column_ = -1;
+  Index rows_ = 0, dropped_rows_ = 0, missing_cells_ = 0;
+  double weight_ = 0;
+  bool bytes_ = true;  // every input is a whole number 0 .. 255; looked at for --image only
+};
+
+void Scanner::add(RawBlock& block) {
+  // Labels may put their odd cells at the end: bring the cells of each row together.
+  std::ranges::stable_sort(block.odd, {}, &OddCell::row);
+  std::size_t begin = 0, end = 0;
+  for (Index i = 0; i < block.rows; ++i, begin = end) {
+    while (end < block.odd.size() && block.odd[end].row == i) ++end;
+    const std::span<const OddCell> odd(block.odd.data() + begin, end - begin);
+    if (!keeps(block, odd)) {
+      ++dropped_rows_;
+      continue;
+    }
+    for (const OddCell& cell : odd)
+      if (role_of(cell.column) == Role::number) columns_.add_odd(block, cell, options_.max_levels);
+    for (const Index column : mixed_)
+      if (const double value = block.cells(i, column); !std::isnan(value))
+        columns_.add_level(column, format_number(value), options_.max_levels);
+    add_targets(block, i, odd);
+    sample_.offer(block, i, rows_, begin, end);
+    if (schema_.sparse) {
+      columns_.add_sparse(block.sparse.view().row(i));
+    } else if (schema_.bytes) {
+      columns_.add_pixels(block.pixels.row(i));
+    } else {
+      columns_.add_cells(block.cells.row(i), odd);
+      if (!options_.image.empty() && bytes_)
+        bytes_ = std::ranges::all_of(block.cells.row(i), [](double cell) {
+          return cell >= 0 && cell <= 255 && cell == std::floor(cell);
+        });
+    }
+    ++rows_;
+  }
+}
+
+/// Whether a row stays; Error for a missing cell that may not be missing.
+bool Scanner::keeps(const RawBlock& block, std::span<const OddCell> odd) {
+  for (const OddCell& cell : odd) {
+    const Role role = role_of(cell.column);
+    if (role == Role::dropped || !is_missing(block.text(cell))) continue;
+    const bool input = role == Role::number;
+    if (options_.missing == Missing::drop) return false;
+    if (input && options_.missing == Missing::mean) {
+      ++missing_cells_;
+      continue;
+    }
+    fail(ErrorKind::data, "{}: the value of {} is missing; {}",
+         block.where(cell.row, cell.column, cell.byte), label_of(cell.column),
+         input ? "--missing mean or --missing drop says what to do about that"
+               : "--missing drop leaves such rows out");
+  }
+  return true;
+}
+
+void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd) {
+  double weight = 1;
+  if (weight_column_ >= 0) {
+    weight = block.cells(i, weight_column_);
+    KERF_REQUIRE(weight >= 0, data, "{}: a weight must be a number that is not negative",
+                 block.where(i, weight_column_));
+  }
+  weight_ += weight;
+  if (encoding_.target_count() != 1) {
+    for (const OddCell& cell : odd)
+      KERF_REQUIRE(role_of(cell.column) != Role::target, data,
+                   "{}: the target {} should be a finite number, not {}",
+                   block.where(i, cell.column, cell.byte), label_of(cell.column),
+                   quoted(block.text(cell)));
+    return;
+  }
+  const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
+  const auto row = static_cast<std::size_t>(i);
+  const double value = encoding_.labelled ? block.labels[row] : block.cells(i, column);
+  if (!std::isnan(value)) {
+    targets_.add(value, weight, block.spelling.empty() ? nullptr : &block.spelling[row]);
+    return;
+  }
+  for (const OddCell& cell : odd)
+    if (cell.column == column)
+      targets_.add(block.text(cell), weight, block.where(i, column, cell.byte));
+}
+
+/// Decides which columns are categories, and gathers means.
+void Scanner::finish_table(DataSummary& summary) {
+  encoding_.inputs = 0;
+  const auto n = static_cast<double>(rows_);
+  for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
+    EncodedColumn& column = encoding_.columns[j];
+    const auto at = static_cast<Index>(j);
+    if (column.role != Role::number) continue;
+    const std::string label = label_of(at);
+    KERF_REQUIRE(columns_.missing(at) < rows_, data,
+                 "{}: all values of {} are missing; leave it out with --drop", name_, label);
+    if (!is_category(at)) {
+      KERF_REQUIRE(columns_.words(at) == 0, data, "{} in {}, where the other cells are numbers",
+                   columns_.first_word(at), label);
+      const double mean = columns_.mean(at);
+      if (options_.missing != Missing::error) column.mean = mean;
+      summary.mean.push_back(mean);
+      summary.mean_square.push_back(columns_.mean_square(at));
+      ++encoding_.inputs;
+      continue;
+    }
+    const auto& levels = columns_.levels(at);
+    KERF_REQUIRE(static_cast<Index>(levels.size()) <= options_.max_levels, data,
+                 "{}: {} has more than {} different words; leave it out with --drop, or raise "
+                 "--max-levels",
+                 name_, label, options_.max_levels);
+    column.role = Role::category;
+    for (const auto& [level, count] : levels) column.levels.push_back(level);
+    std::ranges::sort(column.levels, name_before);
+    for (const std::string& level : column.levels) {
+      summary.mean.push_back(static_cast<double>(levels.at(level)) / n);
+      summary.mean_square.push_back(summary.mean.back());
+    }
+    encoding_.inputs += static_cast<Index>(levels.size());
+  }
+}
+
+void Scanner::finish_image(DataSummary& summary) const {
+  const ImageShape& image = encoding_.image;
+  KERF_REQUIRE(image.height * image.width * image.channels == encoding_.inputs, usage,
+               "--image {}x{}x{} has {} values, but the rows of {} have {}", image.height,
+               image.width, image.channels, image.height * image.width * image.channels, name_,
+               encoding_.inputs);
+  summary.image = image;
+}
+
+ScanResult Scanner::finish() {
+  ScanResult result;
+  DataSummary& summary = result.summary;
+  summary.rows = rows_;
+  summary.weight = weight_;
+  if (encoding_.kind == SourceKind::table) {
+    finish_table(summary);
+  } else {
+    encoding_.first_index = schema_.sparse ? std::min<Index>(columns_.smallest_index(), 1) : 1;
+    const Index first = schema_.sparse ? encoding_.first_index : 0;
+    KERF_REQUIRE(columns_.columns() > first, data, "{} has no values at all", name_);
+    encoding_.inputs = columns_.columns() - first;
+    for (Index j = first; j < columns_.columns(); ++j) {
+      KERF_REQUIRE(columns_.words(j) == 0, data, "{}, where a finite number is wanted",
+                   columns_.first_word(j));
+      summary.mean.push_back(columns_.mean(j));
+      summary.mean_square.push_back(columns_.mean_square(j));
+    }
+  }
+  summary.task_reason = "there is no target";
+  if (encoding_.target_count() > 1) {
+    KERF_REQUIRE(options_.task != DataOptions::TaskChoice::classification, usage,
+                 "classification wants one target, not {}", encoding_.target_count());
+    summary.task_reason = "there are several targets";
+  } else if (encoding_.target_count() == 1) {
+    const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
+    targets_.decide(rows_, schema_.bytes, label_of(column), summary);
+  }
+  encoding_.task = summary.task;
+  encoding_.classes = summary.classes;
+  if (!options_.image.empty() && !schema_.bytes) encoding_.is_bytes = bytes_;
+  if (encoding_.image.present()) finish_image(summary);
+  summary.cols = encoding_.inputs;
+  summary.is_sparse = schema_.sparse;
+  summary.is_bytes = encoding_.is_bytes;
+  summary.targets = encoding_.target_count();
+  summary.one_hot = encoding_.one_hot();
+  Encoder encoder(encoding_, schema_, name_, Targets::optional);
+  encoder.encode(sample_.finish(schema_), summary.sample);
+  result.encoding = std::move(encoding_);
+  result.dropped_rows = dropped_rows_;
+  result.missing_cells = missing_cells_;
+  return result;
+}
+
+}  // namespace
+
+Index block_rows(Index columns) {
+  constexpr Index kMostRows = 2048, kMostCells = 1 << 20;
+  return std::clamp<Index>(kMostCells / std::max<Index>(columns, 1), 1, kMostRows);
+}
+
+ScanResult scan(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,
+                const Progress& progress) {
+  Scanner scanner(reader, options, name, key);
+  scanner.read_all(progress);
+  const auto mixed = scanner.mixed_columns();
+  if (mixed.empty()) return scanner.finish();
+  Scanner again(reader, options, name, key);
+  again.know_mixed(mixed);
+  again.read_all(progress);
+  return again.finish();
+}
+
+}  // namespace kerf::io

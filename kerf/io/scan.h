@@ -1,0 +1,29 @@
+// One look at all rows of a training source: which columns are words, what the task is, classes,
+// means, and a sample.
+//
+// Cost:       one pass over the file; a second one only if some column mixes words and numbers.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kerf/core/progress.h"
+#include "kerf/io/data_options.h"
+#include "kerf/io/reader.h"
+
+namespace kerf::io {
+
+struct ScanResult {
+  Encoding encoding;
+  DataSummary summary;
+  Index dropped_rows = 0;   ///< left out for a missing cell
+  Index missing_cells = 0;  ///< filled with the mean of their column
+};
+
+ScanResult scan(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,
+                const Progress& progress);
+
+/// Rows of a block: about 8 MB, 2,048 rows at most.
+Index block_rows(Index columns);
+
+}  // namespace kerf::io

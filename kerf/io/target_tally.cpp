@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/target_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/require.h"
+
+namespace kerf::io {
+namespace {
+/// More distinct values than this are no classes, unless classification is asked for.
+constexpr Index kMostAutomaticClasses = 100;
+constexpr std::size_t kMostClasses = 65536;
+}  // namespace
+
+void TargetTally::add(double value, double weight, const std::string* spelling) {
+  if (value != std::floor(value)) whole_ = false;
+  const bool automatic = choice_ == DataOptions::TaskChoice::automatic;
+  if (too_many_ || (automatic && !whole_ && words_.empty()) ||
+      choice_ == DataOptions::TaskChoice::regression)
+    return;
+  if (value == 0) value = 0;  // -0 and 0 are one class
+  Value& entry = numbers_[value];
+  if (entry.name.empty()) entry.name = spelling != nullptr ? *spelling : format_number(value);
+  entry.weight += weight;
+  const std::size_t most = automatic ? kMostAutomaticClasses : kMostClasses;
+  if (numbers_.size() > most) too_many_ = true;
+}
+
+void TargetTally::add(std::string_view word, double weight, const std::string& where) {
+  KERF_REQUIRE(choice_ != DataOptions::TaskChoice::regression, data,
+               "{}: the target of a regression should be a finite number, not {}", where,
+               quoted(word));
+  if (first_word_.empty()) first_word_ = fmt::format("{} ({})", quoted(word), where);
+  words_[std::string(word)] += weight;
+  KERF_REQUIRE(words_.size() <= kMostClasses, data, "{}: the target has more than {} classes",
+               where, kMostClasses);
+}
+
+bool TargetTally::is_classification(Index rows, bool images, const std::string& target,
+                                    std::string& reason) const {
+  if (choice_ != DataOptions::TaskChoice::automatic) {
+    reason = "as asked for";
+    return choice_ == DataOptions::TaskChoice::classification;
+  }
+  if (!words_.empty()) {
+    // A few words among real numbers are mistakes, not classes.
+    KERF_REQUIRE(!too_many_ && whole_, data,
+                 "the target {} has numbers, but also {}; a number is wanted, or --task "
+                 "classification",
+                 target, first_word_);
+    reason = fmt::format("the target {} holds words", target);
+    return true;
+  }
+  if (!whole_) {
+    reason = fmt::format("the target {} has values that are not whole numbers", target);
+    return false;
+  }
+  const Index most = std::min(kMostAutomaticClasses, rows / 5);
+  const auto distinct = static_cast<Index>(numbers_.size());
+  if (images && !too_many_) {
+    reason = "the labels of images are classes";
+    return true;
+  }
+  if (too_many_ || distinct > most) {
+    reason = fmt::format("the target {} has more than {} distinct values", target, most);
+    return false;
+  }
+  reason =
+      fmt::format("the target {} has whole numbers of only {} distinct values", target, distinct);
+  return true;
+}
+
+void TargetTally::decide(Index rows, bool images, const std::string& target,
+                         DataSummary& summary) const {
+  const bool classes = is_classification(rows, images, target, summary.task_reason);
+  summary.task = classes ? Task::classification : Task::regression;
+  if (!classes) return;
+  KERF_REQUIRE(!too_many_, data, "the target {} has more than {} distinct values: too many classes",
+               target, kMostClasses);
+  std::vector<std::pair<std::string, double>> found(words_.begin(), words_.end());
+  for (const auto& [number, value] : numbers_) found.emplace_back(value.name, value.weight);
+  KERF_REQUIRE(found.size() >= 2, data,
+               "the target {} has one value only ('{}'); there is nothing to learn", target,
+               found.empty() ? "" : found[0].first);
+  std::ranges::sort(found, name_before, [](const auto& entry) { return entry.first; });
+  for (auto& [name, weight] : found) {
+    summary.classes.push_back(name);
+    summary.class_rows.push_back(weight);
+  }
+}
+
+}  // namespace kerf::io
