@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "kerf/kernels/pointwise.h"
+
 namespace kerf {
 namespace {
 
@@ -78,6 +80,20 @@ double ArcCosineKernel::value(std::span<const double> x, std::span<const double>
   if (angle.x_norm == 0 || angle.y_norm == 0) return 0;
   if (order_ == 0) return kappa0(angle.cosine);
   return angle.x_norm * angle.y_norm * kappa1(angle.cosine).value;
+}
+
+PairForm ArcCosineKernel::form() const {
+  return {.geometry = PairGeometry::angle, .bias = bias_, .homogeneous = order_ == 1};
+}
+void ArcCosineKernel::pointwise(std::span<const float> number, std::span<const float> other,
+                                std::span<float> out) const {
+  if (order_ == 0) return pointwise::kappa0(number, other, out);
+  pointwise::nngp(1, number, other, out);
+}
+void ArcCosineKernel::pointwise(std::span<const double> number, std::span<const double> other,
+                                std::span<double> out) const {
+  if (order_ == 0) return pointwise::kappa0(number, other, out);
+  pointwise::nngp(1, number, other, out);
 }
 
 }  // namespace kerf

@@ -59,6 +59,12 @@ class ArcCosineKernel final : public Kernel {
 
   explicit ArcCosineKernel(const Options& options);
 
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
+
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
   Index order_;

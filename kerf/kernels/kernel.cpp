@@ -24,6 +24,13 @@ void Kernel::gram(MatrixView<const double> x, MatrixView<const double> y,
   });
 }
 
+void Kernel::pointwise(std::span<const float>, std::span<const float>, std::span<float>) const {
+  fail(ErrorKind::usage, "this kernel is no function of one number per pair of rows");
+}
+void Kernel::pointwise(std::span<const double>, std::span<const double>, std::span<double>) const {
+  fail(ErrorKind::usage, "this kernel is no function of one number per pair of rows");
+}
+
 double resolved(const std::optional<double>& value, std::string_view owner, std::string_view name) {
   KERF_REQUIRE(value.has_value(), usage,
                "{}: --{} auto has to be worked out from data first; give the data or a number",

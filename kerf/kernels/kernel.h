@@ -15,6 +15,23 @@
 
 namespace kerf {
 
+/// The number of a pair of rows that a kernel is a function of.
+enum class PairGeometry {
+  any,               ///< none of the below: the kernel has value() only
+  angle,             ///< u = 1 - cos and v = 1 + cos of the angle between the rows
+  squared_distance,  ///< |x - y|^2 scale^2
+  l1_distance,       ///< |x - y|_1 scale
+  cauchy_product,    ///< prod_j (1 + (x_j - y_j)^2 scale^2)
+};
+
+/// What gram.h needs to know to form those numbers for a block of pairs at once.
+struct PairForm {
+  PairGeometry geometry = PairGeometry::any;
+  double scale = 1;
+  double bias = 0;           ///< angle: constant coordinate appended to the rows
+  bool homogeneous = false;  ///< angle: the function of the angle is multiplied by |x| |y|
+};
+
 /// A positive semi-definite function k(x, y).  Immutable, safe from several threads at once.
 class Kernel {
  public:
@@ -24,7 +41,17 @@ class Kernel {
   double operator()(std::span<const double> x, std::span<const double> y) const;
 
   /// out(i, j) = k(x_i, y_j): every entry from the function above.
+  /// Slow and obvious; gram.h is the fast way.
   void gram(MatrixView<const double> x, MatrixView<const double> y, MatrixView<double> out) const;
+
+  /// A kernel with a form other than `any` overrides both functions below.
+  virtual PairForm form() const { return {}; }
+  /// out[k] = the kernel (without the factor |x| |y|) of pair k from its number.  Angles have
+  /// number = 1 - cos and other = 1 + cos, distances have no other.  out may be `number`.
+  virtual void pointwise(std::span<const float> number, std::span<const float> other,
+                         std::span<float> out) const;
+  virtual void pointwise(std::span<const double> number, std::span<const double> other,
+                         std::span<double> out) const;
 
  private:
   virtual double value(std::span<const double> x, std::span<const double> y) const = 0;

@@ -44,6 +44,12 @@ class NngpKernel final : public Kernel {
 
   explicit NngpKernel(const Options& options);
 
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
+
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
   Index depth_;
@@ -57,6 +63,12 @@ class NtkKernel final : public Kernel {
   static constexpr const char* kSummary = "neural tangent kernel of a wide ReLU network";
 
   explicit NtkKernel(const Options& options);
+
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;

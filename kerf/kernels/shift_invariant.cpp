@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "kerf/kernels/pointwise.h"
+
 namespace kerf {
 namespace {
 
@@ -28,6 +30,18 @@ double GaussianKernel::value(std::span<const double> x, std::span<const double> 
   return std::exp(-0.5 * squared_distance(x, y) / bandwidth_ / bandwidth_);
 }
 
+PairForm GaussianKernel::form() const {
+  return {.geometry = PairGeometry::squared_distance, .scale = 1 / bandwidth_};
+}
+void GaussianKernel::pointwise(std::span<const float> number, std::span<const float>,
+                               std::span<float> out) const {
+  pointwise::exp_minus(0.5, number, out);
+}
+void GaussianKernel::pointwise(std::span<const double> number, std::span<const double>,
+                               std::span<double> out) const {
+  pointwise::exp_minus(0.5, number, out);
+}
+
 LaplacianKernel::LaplacianKernel(const Options& options)
     : bandwidth_(resolved(options.bandwidth, "kernel laplacian", "bandwidth")) {}
 
@@ -35,11 +49,35 @@ double LaplacianKernel::value(std::span<const double> x, std::span<const double>
   return std::exp(-l1_distance(x, y) / bandwidth_);
 }
 
+PairForm LaplacianKernel::form() const {
+  return {.geometry = PairGeometry::l1_distance, .scale = 1 / bandwidth_};
+}
+void LaplacianKernel::pointwise(std::span<const float> number, std::span<const float>,
+                                std::span<float> out) const {
+  pointwise::exp_minus(1, number, out);
+}
+void LaplacianKernel::pointwise(std::span<const double> number, std::span<const double>,
+                                std::span<double> out) const {
+  pointwise::exp_minus(1, number, out);
+}
+
 LaplacianL2Kernel::LaplacianL2Kernel(const Options& options)
     : bandwidth_(resolved(options.bandwidth, "kernel laplacian-l2", "bandwidth")) {}
 
 double LaplacianL2Kernel::value(std::span<const double> x, std::span<const double> y) const {
   return std::exp(-std::sqrt(squared_distance(x, y)) / bandwidth_);
+}
+
+PairForm LaplacianL2Kernel::form() const {
+  return {.geometry = PairGeometry::squared_distance, .scale = 1 / bandwidth_};
+}
+void LaplacianL2Kernel::pointwise(std::span<const float> number, std::span<const float>,
+                                  std::span<float> out) const {
+  pointwise::exp_minus_sqrt(number, out);
+}
+void LaplacianL2Kernel::pointwise(std::span<const double> number, std::span<const double>,
+                                  std::span<double> out) const {
+  pointwise::exp_minus_sqrt(number, out);
 }
 
 CauchyKernel::CauchyKernel(const Options& options)
@@ -52,6 +90,18 @@ double CauchyKernel::value(std::span<const double> x, std::span<const double> y)
     product /= 1 + difference * difference;
   }
   return product;
+}
+
+PairForm CauchyKernel::form() const {
+  return {.geometry = PairGeometry::cauchy_product, .scale = 1 / bandwidth_};
+}
+void CauchyKernel::pointwise(std::span<const float> number, std::span<const float>,
+                             std::span<float> out) const {
+  pointwise::reciprocal(number, out);
+}
+void CauchyKernel::pointwise(std::span<const double> number, std::span<const double>,
+                             std::span<double> out) const {
+  pointwise::reciprocal(number, out);
 }
 
 }  // namespace kerf

@@ -35,6 +35,12 @@ class GaussianKernel final : public Kernel {
 
   explicit GaussianKernel(const Options& options);
 
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
+
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
   double bandwidth_;
@@ -47,6 +53,12 @@ class LaplacianKernel final : public Kernel {
   static constexpr const char* kSummary = "exp(-|x-y|_1 / s), the sum of absolute differences";
 
   explicit LaplacianKernel(const Options& options);
+
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
@@ -61,6 +73,12 @@ class LaplacianL2Kernel final : public Kernel {
 
   explicit LaplacianL2Kernel(const Options& options);
 
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
+
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
   double bandwidth_;
@@ -73,6 +91,12 @@ class CauchyKernel final : public Kernel {
   static constexpr const char* kSummary = "product over coordinates of 1 / (1 + (x_j-y_j)^2 / s^2)";
 
   explicit CauchyKernel(const Options& options);
+
+  PairForm form() const override;
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override;
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override;
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
