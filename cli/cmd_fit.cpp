@@ -42,8 +42,11 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
       {"cv_metric", "mean squared error of the targets"},
       {"seconds",
-       {{"read", seconds.read}, {"features", seconds.features}, {"accumulate", seconds.accumulate},
-        {"solve", seconds.solve}, {"total", seconds.total}}},
+       {{"read", seconds.read},
+        {"features", seconds.features},
+        {"accumulate", seconds.accumulate},
+        {"solve", seconds.solve},
+        {"total", seconds.total}}},
       {"estimated_memory_bytes", report.estimated_memory},
       {"peak_memory_bytes", peak_memory()},
       {"model", arguments.output},
@@ -54,23 +57,33 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
   return json;
 }
 
-void print_summary(const FitArguments& arguments, const DataSummary& summary, const FitResult& result) {
+void print_summary(const FitArguments& arguments, const DataSummary& summary,
+                   const FitResult& result) {
   const auto& [model, report] = result;
   const bool classification = model.task == Task::classification;
-  const std::string task = classification ? fmt::format("classification, {} classes", model.classes.size())
-                                          : fmt::format("regression, {} target{}", model.outputs(), model.outputs() == 1 ? "" : "s");
-  fmt::print("{}  {} rows, {} columns{}\n", bold("data    "), with_commas(summary.rows), with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
-  fmt::print("{}  {}{}\n", bold("task    "), task, summary.task_reason.empty() ? "" : " (" + summary.task_reason + ")");
-  fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map, describe_options(model.recipe.options));
+  const std::string task = classification
+                               ? fmt::format("classification, {} classes", model.classes.size())
+                               : fmt::format("regression, {} target{}", model.outputs(),
+                                             model.outputs() == 1 ? "" : "s");
+  fmt::print("{}  {} rows, {} columns{}\n", bold("data    "), with_commas(summary.rows),
+             with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
+  fmt::print("{}  {}{}\n", bold("task    "), task,
+             summary.task_reason.empty() ? "" : " (" + summary.task_reason + ")");
+  fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map,
+             describe_options(model.recipe.options));
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   if (report.cv_error)
-    fmt::print("{}  {:.3g}, chosen among {} by {}-fold cross-validation (mean squared error {:.4g})\n", bold("lambda  "),
-               report.lambda, report.path.size(), model.training.folds, *report.cv_error);
+    fmt::print(
+        "{}  {:.3g}, chosen among {} by {}-fold cross-validation (mean squared error {:.4g})\n",
+        bold("lambda  "), report.lambda, report.path.size(), model.training.folds,
+        *report.cv_error);
   else
     fmt::print("{}  {:.3g}, as given\n", bold("lambda  "), report.lambda);
   const auto& s = report.seconds;
-  fmt::print("{}  {} (reading {}, features {}, sums {}, solving {}), peak memory {}\n", bold("time    "), human_seconds(s.total),
-             human_seconds(s.read), human_seconds(s.features), human_seconds(s.accumulate), human_seconds(s.solve), human_bytes(peak_memory()));
+  fmt::print("{}  {} (reading {}, features {}, sums {}, solving {}), peak memory {}\n",
+             bold("time    "), human_seconds(s.total), human_seconds(s.read),
+             human_seconds(s.features), human_seconds(s.accumulate), human_seconds(s.solve),
+             human_bytes(peak_memory()));
   fmt::print("{}  {}\n", bold("model   "), arguments.output);
 }
 
@@ -80,15 +93,20 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   find_feature_map(arguments.map).complete(arguments.map_options);  // wrong options before any work
   AtomicFile::check_writable(arguments.output);
   const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_dataset(arguments.data, data_options, rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
-  FitResult result = fit(*data.source, data.summary, arguments.map, arguments.map_options, options, common.memory_limit(), progress);
-  result.model.encoding = data.encoding.to_json();
-  result.model.target_names = data.target_names();
+  Dataset data = open_dataset(arguments.data, data_options,
+                              rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
+  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
+    data.centre_large_columns();
+  FitResult result = fit(*data.source, data.summary, arguments.map, arguments.map_options, options,
+                         common.memory_limit(), progress);
+  result.model.encoding = data.encoding;
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);
   clear_progress();
-  if (common.json) print_json(fit_json(arguments, data.summary, result));
-  else if (!common.quiet) print_summary(arguments, data.summary, result);
+  if (common.json)
+    print_json(fit_json(arguments, data.summary, result));
+  else if (!common.quiet)
+    print_summary(arguments, data.summary, result);
 }
 
 }  // namespace
@@ -101,9 +119,17 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit data.csv --target price --task regression -o price.kerf\n"
       "  kerf fit train-images-idx3-ubyte.gz -o mnist.kerf --map rff --features 8192\n"
       "  kerf fit a9a.gz --map rff --kernel laplacian --lambda 1e-6 --json");
-  command->add_option("DATA", arguments->data, "one or more files: CSV, TSV, LIBSVM, npy, idx; compressed too; - reads standard input")->required();
-  command->add_option("-o,--out", arguments->output, "where the model goes [model.kerf]")->type_name("FILE");
-  command->add_option("--map", arguments->map, "feature map, see `kerf maps` [" + std::string(kDefaultMap) + "]")->type_name("NAME");
+  command
+      ->add_option(
+          "DATA", arguments->data,
+          "one or more files: CSV, TSV, LIBSVM, npy, idx; compressed too; - reads standard input")
+      ->required();
+  command->add_option("-o,--out", arguments->output, "where the model goes [model.kerf]")
+      ->type_name("FILE");
+  command
+      ->add_option("--map", arguments->map,
+                   "feature map, see `kerf maps` [" + std::string(kDefaultMap) + "]")
+      ->type_name("NAME");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);

@@ -28,13 +28,23 @@ void run_info(const std::string& path, const Common& common) {
                  {"version", training.version}};
     return print_json(json);
   }
-  fmt::print("{}  {}\n", bold("task    "), classification ? fmt::format("classification: {}", fmt::join(model.classes, ", ")) : fmt::format("regression, {} output(s)", model.outputs()));
+  fmt::print("{}  {}\n", bold("task    "),
+             classification ? fmt::format("classification: {}", fmt::join(model.classes, ", "))
+                            : fmt::format("regression, {} output(s)", model.outputs()));
   fmt::print("{}  {} (seed {})\n", bold("map     "), model.recipe.map, model.recipe.seed);
-  for (const auto& [name, value] : model.recipe.options) fmt::print("            --{} {}\n", name, value);
-  fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim), model.is_sparse ? ", sparse" : "");
-  fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows), training.lambda,
-             training.folds > 0 ? fmt::format(" by {}-fold cross-validation, mean squared error {:.4g}", training.folds, training.cv_error) : ", as given");
-  fmt::print("{}  the recipe of the features (name, options, seed) and {} weights\n", bold("stored  "), with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
+  for (const auto& [name, value] : model.recipe.options)
+    fmt::print("            --{} {}\n", name, value);
+  fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim),
+             model.is_sparse ? ", sparse" : "");
+  fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows),
+             training.lambda,
+             training.folds > 0
+                 ? fmt::format(" by {}-fold cross-validation, mean squared error {:.4g}",
+                               training.folds, training.cv_error)
+                 : ", as given");
+  fmt::print("{}  the recipe of the features (name, options, seed) and {} weights\n",
+             bold("stored  "),
+             with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
   if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), training.command);
   fmt::print("{}  kerf {}\n", bold("version "), training.version);
 }
@@ -56,7 +66,8 @@ void run_list(const Entries& entries, const char* word, const Common& common) {
     fmt::print("{}  {}\n", bold(fmt::format("{:<12}", entry.name)), entry.summary);
     for (const auto& option : entry.options())
       fmt::print("    --{:<14} {}{} [{}]\n", option.name, option.help,
-                 option.choices.empty() ? "" : fmt::format(": {}", fmt::join(option.choices, "|")), option.default_value);
+                 option.choices.empty() ? "" : fmt::format(": {}", fmt::join(option.choices, "|")),
+                 option.default_value);
   }
   if (common.json) print_json({{word, json}});
 }
@@ -72,8 +83,9 @@ void add_info(CLI::App& app, Common& common, std::function<void()>& run) {
 }
 
 void add_lists(CLI::App& app, Common& common, std::function<void()>& run) {
-  add_command(app, common, "maps", "list the feature maps and their options", "")
-      ->callback([&] { run = [&] { run_list(feature_maps(), "maps", common); }; });
+  add_command(app, common, "maps", "list the feature maps and their options", "")->callback([&] {
+    run = [&] { run_list(feature_maps(), "maps", common); };
+  });
   add_command(app, common, "kernels", "list the exact kernels and their options", "")
       ->callback([&] { run = [&] { run_list(kernels(), "kernels", common); }; });
 }

@@ -44,38 +44,56 @@ std::string to_lines(const Model& model, const Matrix<double>& scores) {
     for (const Index best : best_class(scores))
       fmt::format_to(out, "{}\n", model.classes[static_cast<std::size_t>(best)]);
   } else {
-    for (Index i = 0; i < scores.rows(); ++i) fmt::format_to(out, "{}\n", fmt::join(scores.row(i), ","));
+    for (Index i = 0; i < scores.rows(); ++i)
+      fmt::format_to(out, "{}\n", fmt::join(scores.row(i), ","));
   }
   return fmt::to_string(lines);
+}
+
+/// Predicted classes as a column of numbers: npy has no text.
+Matrix<double> class_numbers(const Matrix<double>& scores) {
+  Matrix<double> column(scores.rows(), 1);
+  std::ranges::copy(best_class(scores), column.data());
+  return column;
 }
 
 void run_predict(const PredictArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
   if (arguments.probability)
-    throw Error(ErrorKind::usage, "this model was trained with the squared loss and has no probabilities");
+    throw Error(ErrorKind::usage,
+                "this model was trained with the squared loss and has no probabilities");
   if (arguments.variance) throw Error(ErrorKind::usage, "this model was trained without variances");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
+  const bool classification = model.task == Task::classification;
   const bool npy = arguments.output.ends_with(".npy");
-  const auto source = open_for_model(arguments.data, model_encoding(model), data_options);
+  const auto source =
+      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
   const Predictor predictor(model, common.memory_limit());
   const Progress progress = terminal_progress(common.quiet || arguments.output.empty());
   std::unique_ptr<NpyWriter> array;
   std::unique_ptr<TextOutput> text;
-  if (npy) array = std::make_unique<NpyWriter>(arguments.output, NpyType::float64, model.task == Task::classification ? 1 : model.outputs());
-  else text = std::make_unique<TextOutput>(arguments.output);
+  if (npy)
+    array = std::make_unique<NpyWriter>(arguments.output, classification ? 1 : model.outputs(),
+                                        NpyWriter::Type::float64);
+  else
+    text = std::make_unique<TextOutput>(arguments.output);
   RowBlock block;
   Matrix<double> scores;
   Index rows = 0;
   while (source->next(block)) {
     check_interrupt();
     predictor.scores(block, scores);
-    if (text) text->write(to_lines(model, scores));
-    else array->write(to_array(model, scores).view());
+    if (text)
+      text->write(to_lines(model, scores));
+    else
+      array->append(classification ? class_numbers(scores).view() : scores.view());
     rows += block.rows();
     report(progress, "predicting", rows, 0);
   }
-  if (text) text->commit();
-  else array->commit();
+  if (text)
+    text->commit();
+  else
+    array->commit();
   clear_progress();
   if (common.json) print_json({{"rows", rows}, {"output", arguments.output}});
 }
@@ -90,12 +108,19 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf predict model.kerf new.csv -o predictions.npy\n"
       "  tail -f stream.csv | kerf predict model.kerf -");
   command->add_option("MODEL", arguments->model, "a model that `kerf fit` wrote")->required();
-  command->add_option("DATA", arguments->data, "rows with or without the target; - reads standard input")->required();
-  command->add_option("-o,--out", arguments->output, "file for the predictions: text, or npy by its name")->type_name("FILE");
+  command
+      ->add_option("DATA", arguments->data,
+                   "rows with or without the target; - reads standard input")
+      ->required();
+  command
+      ->add_option("-o,--out", arguments->output,
+                   "file for the predictions: text, or npy by its name")
+      ->type_name("FILE");
   command->add_flag("--probability", arguments->probability, "a column per class");
   command->add_flag("--variance", arguments->variance, "one more column: the predictive variance");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_predict(*arguments, common); }; });
+  command->callback(
+      [=, &common, &run] { run = [=, &common] { run_predict(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

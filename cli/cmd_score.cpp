@@ -16,14 +16,22 @@ struct ScoreArguments {
 
 Json score_json(const Model& model, const Score& score) {
   if (score.task == Task::regression)
-    return {{"rows", score.rows}, {"mse", score.mse}, {"rmse", score.rmse}, {"r2", score.r2}, {"relative_rmse", score.relative_rmse}};
+    return {{"rows", score.rows},
+            {"mse", score.mse},
+            {"rmse", score.rmse},
+            {"r2", score.r2},
+            {"relative_rmse", score.relative_rmse}};
   Json confusion = Json::array();
   for (Index i = 0; i < model.outputs(); ++i) {
     Json row = Json::array();
     for (const double count : score.confusion.row(i)) row.push_back(static_cast<Index>(count));
     confusion.push_back(row);
   }
-  return {{"rows", score.rows}, {"accuracy", score.accuracy}, {"log_loss", nullptr}, {"classes", model.classes}, {"confusion", confusion}};
+  return {{"rows", score.rows},
+          {"accuracy", score.accuracy},
+          {"log_loss", nullptr},
+          {"classes", model.classes},
+          {"confusion", confusion}};
 }
 
 /// True classes down, predicted classes across; left out where it would not fit a screen.
@@ -36,7 +44,8 @@ void print_confusion(const Model& model, const Score& score) {
   fmt::print("\n");
   for (Index i = 0; i < model.outputs(); ++i) {
     fmt::print("{:>{}}", model.classes[static_cast<std::size_t>(i)], width);
-    for (const double count : score.confusion.row(i)) fmt::print("{:>{}}", static_cast<Index>(count), width);
+    for (const double count : score.confusion.row(i))
+      fmt::print("{:>{}}", static_cast<Index>(count), width);
     fmt::print("\n");
   }
 }
@@ -44,17 +53,22 @@ void print_confusion(const Model& model, const Score& score) {
 void run_score(const ScoreArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf score");
-  const auto source = open_for_model(arguments.data, model_encoding(model), data_options);
-  const Score score = evaluate(model, *source, common.memory_limit(), terminal_progress(common.quiet));
+  const auto source =
+      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::require);
+  const Score score =
+      evaluate(model, *source, common.memory_limit(), terminal_progress(common.quiet));
   clear_progress();
   if (common.json) return print_json(score_json(model, score));
   if (score.task == Task::regression) {
     fmt::print("{}  {:.4g}  (root of the mean squared error)\n", bold("rmse         "), score.rmse);
     fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
-    fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"), score.relative_rmse);
+    fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),
+               score.relative_rmse);
   } else {
-    fmt::print("{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
-               with_commas(static_cast<Index>(score.accuracy * static_cast<double>(score.rows) + 0.5)), with_commas(score.rows));
+    fmt::print(
+        "{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
+        with_commas(static_cast<Index>(score.accuracy * static_cast<double>(score.rows) + 0.5)),
+        with_commas(score.rows));
     if (!common.quiet) print_confusion(model, score);
   }
 }
@@ -63,9 +77,10 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
 
 void add_score(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* command = add_command(app, common, "score", "measure a model on rows with known targets",
-                                  "  kerf score model.kerf test.csv\n"
-                                  "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
+  CLI::App* command =
+      add_command(app, common, "score", "measure a model on rows with known targets",
+                  "  kerf score model.kerf test.csv\n"
+                  "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
   command->add_option("MODEL", arguments->model, "a model that `kerf fit` wrote")->required();
   command->add_option("DATA", arguments->data, "rows with the target")->required();
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);

@@ -16,14 +16,15 @@ struct TransformArguments {
 
 /// Writes the features of every row; returns the number of rows.
 template <class Features>
-Index write_features(RowSource& source, const std::string& path, Index columns, const Progress& progress, Index total, Features features) {
-  NpyWriter writer(path, NpyType::float32, columns);
+Index write_features(RowSource& source, const std::string& path, Index columns,
+                     const Progress& progress, Index total, Features features) {
+  NpyWriter writer(path, columns);
   RowBlock block;
   Matrix<float> z;
   Index rows = 0;
   while (source.next(block)) {
     features(block, z);
-    writer.write(z.view());
+    writer.append(z.view());
     rows += block.rows();
     report(progress, "features", rows, total);
   }
@@ -31,15 +32,22 @@ Index write_features(RowSource& source, const std::string& path, Index columns, 
   return rows;
 }
 
-Json with_model(const TransformArguments& arguments, const Common& common, const Progress& progress) {
+Json with_model(const TransformArguments& arguments, const Common& common,
+                const Progress& progress) {
   const Model model = load_model(arguments.model);
   const Predictor predictor(model, common.memory_limit());
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf transform");
-  const auto source = open_for_model(arguments.data, model_encoding(model), data_options);
+  const auto source =
+      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
   const Index features = model.linear.weights.rows();
-  const Index rows = write_features(*source, arguments.output, features, progress, 0,
-                                    [&](RowBlock& block, Matrix<float>& z) { predictor.features(block, z); });
-  return {{"rows", rows}, {"features", features}, {"map", model.recipe.map}, {"options", options_json(model.recipe.options)}, {"output", arguments.output}};
+  const Index rows =
+      write_features(*source, arguments.output, features, progress, 0,
+                     [&](RowBlock& block, Matrix<float>& z) { predictor.features(block, z); });
+  return {{"rows", rows},
+          {"features", features},
+          {"map", model.recipe.map},
+          {"options", options_json(model.recipe.options)},
+          {"output", arguments.output}};
 }
 
 Json with_map(const TransformArguments& arguments, const Common& common, const Progress& progress) {
@@ -54,15 +62,21 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
   const Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);
-  const Params complete = entry.complete(resolve_automatic(entry.options(), options, data.summary, scaling));
-  const auto map = Recipe{arguments.map, complete, seed, data.summary.cols}.make(common.memory_limit());
-  const Index rows = write_features(*data.source, arguments.output, map->out_dim(), progress, data.summary.rows,
-                                    [&](RowBlock& block, Matrix<float>& z) {
+  const Params complete =
+      entry.complete(resolve_automatic(entry.options(), options, data.summary, scaling));
+  const auto map =
+      Recipe{arguments.map, complete, seed, data.summary.cols}.make(common.memory_limit());
+  const Index rows = write_features(*data.source, arguments.output, map->out_dim(), progress,
+                                    data.summary.rows, [&](RowBlock& block, Matrix<float>& z) {
                                       scaling.apply(block);
                                       z.resize(block.rows(), map->out_dim());
                                       map->transform(block.x(), z.view());
                                     });
-  return {{"rows", rows}, {"features", map->out_dim()}, {"map", arguments.map}, {"options", options_json(complete)}, {"output", arguments.output}};
+  return {{"rows", rows},
+          {"features", map->out_dim()},
+          {"map", arguments.map},
+          {"options", options_json(complete)},
+          {"output", arguments.output}};
 }
 
 void run_transform(const TransformArguments& arguments, const Common& common) {
@@ -70,31 +84,42 @@ void run_transform(const TransformArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage, "kerf transform wants either --map NAME or --model FILE");
   AtomicFile::check_writable(arguments.output);
   const Progress progress = terminal_progress(common.quiet);
-  const Json json = arguments.model.empty() ? with_map(arguments, common, progress) : with_model(arguments, common, progress);
+  const Json json = arguments.model.empty() ? with_map(arguments, common, progress)
+                                            : with_model(arguments, common, progress);
   clear_progress();
-  if (common.json) print_json(json);
+  if (common.json)
+    print_json(json);
   else if (!common.quiet)
-    fmt::print("{} rows x {} features in {}\n", with_commas(json["rows"]), with_commas(json["features"]), arguments.output);
+    fmt::print("{} rows x {} features in {}\n", with_commas(json["rows"]),
+               with_commas(json["features"]), arguments.output);
 }
 
 }  // namespace
 
 void add_transform(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto arguments = std::make_shared<TransformArguments>();
-  CLI::App* command = add_command(app, common, "transform", "write the features of rows (float32 npy)",
-                                  "  kerf transform data.csv --map rff --features 1024 --bandwidth 2 -o Z.npy\n"
-                                  "  kerf transform data.csv --model model.kerf -o Z.npy");
-  command->add_option("DATA", arguments->data, "files; every column is input unless --target says otherwise")->required();
-  command->add_option("-o,--out", arguments->output, "npy file, rows x features")->required()->type_name("FILE");
+  CLI::App* command =
+      add_command(app, common, "transform", "write the features of rows (float32 npy)",
+                  "  kerf transform data.csv --map rff --features 1024 --bandwidth 2 -o Z.npy\n"
+                  "  kerf transform data.csv --model model.kerf -o Z.npy");
+  command
+      ->add_option("DATA", arguments->data,
+                   "files; every column is input unless --target says otherwise")
+      ->required();
+  command->add_option("-o,--out", arguments->output, "npy file, rows x features")
+      ->required()
+      ->type_name("FILE");
   command->add_option("--map", arguments->map, "feature map, see `kerf maps`")->type_name("NAME");
-  command->add_option("--model", arguments->model, "the features of a trained model")->type_name("FILE");
+  command->add_option("--model", arguments->model, "the features of a trained model")
+      ->type_name("FILE");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   std::vector<OptionInfo> general;
   for (auto& option : list_options<FitOptions>())
     if (option.name == "scale" || option.name == "seed") general.push_back(option);
   add_described(*command, "Features", general, arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
+  command->callback(
+      [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

@@ -11,12 +11,18 @@ namespace {
 /// "NUMBER", "auto|NUMBER", "a|b|c": what stands for the value in --help.
 std::string value_name(const OptionInfo& option) {
   switch (option.type) {
-    case OptionType::integer: return "N";
-    case OptionType::real: return "NUMBER";
-    case OptionType::automatic: return "auto|NUMBER";
-    case OptionType::flag: return "true|false";
-    case OptionType::text: return "TEXT";
-    case OptionType::choice: return fmt::format("{}", fmt::join(option.choices, "|"));
+    case OptionType::integer:
+      return "N";
+    case OptionType::real:
+      return "NUMBER";
+    case OptionType::automatic:
+      return "auto|NUMBER";
+    case OptionType::flag:
+      return "true|false";
+    case OptionType::text:
+      return "TEXT";
+    case OptionType::choice:
+      return fmt::format("{}", fmt::join(option.choices, "|"));
   }
   return "";
 }
@@ -51,7 +57,9 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
   command->add_option("--threads", common.threads, "threads to use (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--memory", common.memory, "most memory to use, as in 8G (default: what is free)")
+  command
+      ->add_option("--memory", common.memory,
+                   "most memory to use, as in 8G (default: what is free)")
       ->type_name("SIZE");
   command->option_defaults()->group("Options");
   return command;
@@ -60,7 +68,8 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
 void add_described(CLI::App& command, const std::string& group,
                    const std::vector<OptionInfo>& options, Params& params) {
   for (const OptionInfo& option : options) {
-    const std::string shown = option.default_value.empty() ? "" : fmt::format(" [{}]", option.default_value);
+    const std::string shown =
+        option.default_value.empty() ? "" : fmt::format(" [{}]", option.default_value);
     command
         .add_option_function<std::string>(
             "--" + option.name,
@@ -78,10 +87,14 @@ Json options_json(const Params& options) {
   Json object = Json::object();
   for (const auto& [name, value] : options) {
     const auto number = parse_number(value);
-    if (value == "true" || value == "false") object[name] = value == "true";
-    else if (number && *number == std::floor(*number) && std::abs(*number) < 9e15) object[name] = static_cast<Index>(*number);
-    else if (number) object[name] = *number;
-    else object[name] = value;
+    if (value == "true" || value == "false")
+      object[name] = value == "true";
+    else if (number && *number == std::floor(*number) && std::abs(*number) < 9e15)
+      object[name] = static_cast<Index>(*number);
+    else if (number)
+      object[name] = *number;
+    else
+      object[name] = value;
   }
   return object;
 }

@@ -18,7 +18,8 @@ constexpr AddCommand kCommands[] = {add_fit,    add_predict, add_score, add_tran
 
 constexpr const char* kExamples =
     "Examples:\n"
-    "  kerf fit data.csv                        train on all columns but the last, which is the target\n"
+    "  kerf fit data.csv                        train on all columns but the last, which is the "
+    "target\n"
     "  kerf fit data.csv -o house.kerf --target price\n"
     "  kerf score house.kerf test.csv\n"
     "  kerf predict house.kerf new.csv -o predictions.txt\n"
@@ -45,9 +46,12 @@ const std::map<std::string, std::string> kForeignNames = {
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::interrupted: return 130;
-    default: return 1;
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::interrupted:
+      return 130;
+    default:
+      return 1;
   }
 }
 
@@ -89,13 +93,15 @@ std::string explain_unknown(CLI::App& app, const std::vector<std::string>& argum
     const std::string hint = foreign != kForeignNames.end()
                                  ? fmt::format("; kerf calls it {}", foreign->second)
                                  : did_you_mean(name, options);
-    return fmt::format("kerf {} has no option {}{}", command == &app ? "" : command->get_name(), name, hint);
+    return fmt::format("kerf {} has no option {}{}", command == &app ? "" : command->get_name(),
+                       name, hint);
   }
   return "";
 }
 
 std::string quoted(const std::string& argument) {
-  const bool plain = !argument.empty() && argument.find_first_of(" \t\"'\\$*?[]{}()<>|&;#~!\n") == std::string::npos;
+  const bool plain = !argument.empty() &&
+                     argument.find_first_of(" \t\"'\\$*?[]{}()<>|&;#~!\n") == std::string::npos;
   if (plain) return argument;
   std::string out = "'";
   for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);

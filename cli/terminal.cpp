@@ -46,7 +46,8 @@ class Bar {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const int width = terminal_width() - 1;
     std::string line = event.total > 0 ? with_bar(event, seconds, width)
-                                       : fmt::format("{}  {}", stage_, event.done > 0 ? with_commas(event.done) : "");
+                                       : fmt::format("{}  {}", stage_,
+                                                     event.done > 0 ? with_commas(event.done) : "");
     line.resize(static_cast<std::size_t>(std::min<int>(width, static_cast<int>(line.size()))));
     fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);
@@ -57,9 +58,12 @@ class Bar {
   using Clock = std::chrono::steady_clock;
 
   std::string with_bar(const ProgressEvent& event, double seconds, int width) const {
-    const double part = std::min(1.0, static_cast<double>(event.done) / static_cast<double>(event.total));
-    const std::string left = part > 0.01 && seconds > 0.5 ? "  ETA " + clock_time(seconds * (1 - part) / part) : "";
-    const std::string tail = fmt::format(" {:3.0f} %  {} of {} rows{}", 100 * part, with_commas(event.done), with_commas(event.total), left);
+    const double part =
+        std::min(1.0, static_cast<double>(event.done) / static_cast<double>(event.total));
+    const std::string left =
+        part > 0.01 && seconds > 0.5 ? "  ETA " + clock_time(seconds * (1 - part) / part) : "";
+    const std::string tail = fmt::format(" {:3.0f} %  {} of {} rows{}", 100 * part,
+                                         with_commas(event.done), with_commas(event.total), left);
     const int room = std::clamp(width - static_cast<int>(stage_.size() + tail.size()) - 4, 4, 40);
     const int full = static_cast<int>(part * room);
     return fmt::format("{}  [{}{}]{}", stage_, std::string(static_cast<std::size_t>(full), '#'),
@@ -97,9 +101,7 @@ void clear_progress() {
   bar_shown = false;
 }
 
-bool use_colour() {
-  return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-}
+bool use_colour() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
 
 std::string bold(const std::string& text) {
   return use_colour() ? "\033[1m" + text + "\033[0m" : text;

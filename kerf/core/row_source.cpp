@@ -35,4 +35,39 @@ bool MemorySource::next(RowBlock& block) {
   return end > begin;
 }
 
+RowBlock read_all(RowSource& source) {
+  // Blocks first, because a dense matrix must know its size; one copy then.
+  std::vector<RowBlock> blocks(1);
+  source.rewind();
+  while (source.next(blocks.back())) blocks.emplace_back();
+  blocks.pop_back();
+  Index rows = 0;
+  for (const RowBlock& block : blocks) rows += block.rows();
+  RowBlock all;
+  if (blocks.empty()) return all;
+  const RowBlock& first = blocks.front();
+  all.is_sparse = first.is_sparse;
+  all.image = first.image;
+  all.sparse.cols = source.cols();
+  all.dense.resize(first.is_sparse ? 0 : rows, source.cols());
+  all.targets.resize(rows, first.targets.cols());
+  Index at = 0;
+  for (RowBlock& block : blocks) {
+    for (Index i = 0; i < block.rows(); ++i, ++at) {
+      std::ranges::copy(block.targets.row(i), all.targets.row(at).begin());
+      if (!block.is_sparse) std::ranges::copy(block.dense.row(i), all.dense.row(at).begin());
+    }
+    const Index before = static_cast<Index>(all.sparse.values.size());
+    all.sparse.values.insert(all.sparse.values.end(), block.sparse.values.begin(),
+                             block.sparse.values.end());
+    all.sparse.columns.insert(all.sparse.columns.end(), block.sparse.columns.begin(),
+                              block.sparse.columns.end());
+    for (std::size_t i = 1; i < block.sparse.offsets.size(); ++i)
+      all.sparse.offsets.push_back(before + block.sparse.offsets[i]);
+    all.weights.insert(all.weights.end(), block.weights.begin(), block.weights.end());
+    block = RowBlock();  // its memory is not needed any more
+  }
+  return all;
+}
+
 }  // namespace kerf

@@ -43,6 +43,9 @@ class RowSource {
   virtual bool next(RowBlock& block) = 0;
 };
 
+/// All rows of a source, from its beginning, in one block.
+RowBlock read_all(RowSource& source);
+
 /// A source over matrices in memory; the views must outlive it.
 class MemorySource final : public RowSource {
  public:

@@ -37,7 +37,8 @@ void finish_regression(Score& score, const std::vector<TargetSums>& targets) {
 
 }  // namespace
 
-Score evaluate(const Model& model, RowSource& source, Index memory_limit, const Progress& progress) {
+Score evaluate(const Model& model, RowSource& source, Index memory_limit,
+               const Progress& progress) {
   const Predictor predictor(model, memory_limit);
   Score score;
   score.task = model.task;
@@ -57,11 +58,13 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
     const auto best = best_class(scores);
     for (Index i = 0; i < block.rows(); ++i) {
       if (classification) {
-        score.confusion(static_cast<Index>(block.targets(i, 0)), best[static_cast<std::size_t>(i)]) += 1;
+        score.confusion(static_cast<Index>(block.targets(i, 0)),
+                        best[static_cast<std::size_t>(i)]) += 1;
         continue;
       }
       for (std::size_t t = 0; t < sums.size(); ++t)
-        sums[t].add(block.targets(i, static_cast<Index>(t)), scores(i, static_cast<Index>(t)), score.rows + i == 0);
+        sums[t].add(block.targets(i, static_cast<Index>(t)), scores(i, static_cast<Index>(t)),
+                    score.rows + i == 0);
     }
     score.rows += block.rows();
     report(progress, "scoring", score.rows, 0);

@@ -11,8 +11,8 @@ struct Score {
   Task task = Task::regression;
   Index rows = 0;
   // Classification.
-  double accuracy = 0;             ///< fraction of rows whose best class is right
-  Matrix<double> confusion;        ///< true class x predicted class, rows
+  double accuracy = 0;       ///< fraction of rows whose best class is right
+  Matrix<double> confusion;  ///< true class x predicted class, rows
   // Regression, over all targets.
   double mse = 0, rmse = 0;
   double r2 = 0;             ///< 1 - squared error / squared distance from the targets' means

@@ -74,6 +74,13 @@ void Predictor::scores(RowBlock& block, Matrix<double>& out) const {
   }
 }
 
+const Encoding& file_encoding(const Model& model) {
+  KERF_REQUIRE(
+      model.encoding.has_value(), usage,
+      "the model was trained on matrices, so it does not know how to read a file's columns");
+  return *model.encoding;
+}
+
 std::vector<Index> best_class(const Matrix<double>& scores) {
   std::vector<Index> best;
   for (Index i = 0; i < scores.rows(); ++i) {

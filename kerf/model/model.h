@@ -5,12 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kerf/core/data_summary.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
+#include "kerf/io/encoding.h"
 
 namespace kerf {
 
@@ -44,10 +46,9 @@ struct TrainingRecord {
 struct Model {
   Recipe recipe;
   Scaling scaling;
-  std::string encoding;  ///< JSON of io's Encoding; empty when trained on matrices
+  std::optional<Encoding> encoding;  ///< how files become rows; none when trained on matrices
   Task task = Task::regression;
-  std::vector<std::string> classes;       ///< classification: names, in order of the outputs
-  std::vector<std::string> target_names;  ///< regression: names of the outputs, if known
+  std::vector<std::string> classes;  ///< classification: names, in order of the outputs
   ImageShape image;
   bool is_sparse = false;
   LinearModel linear;
@@ -70,6 +71,9 @@ class Predictor {
   const Model& model_;
   std::unique_ptr<FeatureMap> map_;
 };
+
+/// The model's encoding; Error (usage) if it was trained on matrices and cannot read files.
+const Encoding& file_encoding(const Model& model);
 
 /// The column with the largest score of each row: predicted class numbers.
 std::vector<Index> best_class(const Matrix<double>& scores);

@@ -49,10 +49,9 @@ json header_of(const Model& model) {
         {"seed", recipe.seed},
         {"in_dim", recipe.in_dim}}},
       {"scaling", {{"common_factor", scaling.common_factor}, {"unit_rows", scaling.unit_rows}}},
-      {"encoding", model.encoding.empty() ? json() : json::parse(model.encoding)},
+      {"encoding", model.encoding ? json::parse(model.encoding->to_json()) : json()},
       {"task", model.task == Task::classification ? "classification" : "regression"},
       {"classes", model.classes},
-      {"target_names", model.target_names},
       {"image", {model.image.height, model.image.width, model.image.channels}},
       {"sparse", model.is_sparse},
       {"training",
@@ -149,8 +148,13 @@ void check_consistent(const Model& model) {
                "{} intercepts for {} columns of weights", outputs, model.linear.weights.cols());
   KERF_REQUIRE(!classification || model.classes.size() == outputs, data,
                "{} classes for {} outputs", model.classes.size(), outputs);
-  KERF_REQUIRE(model.target_names.empty() || model.target_names.size() == outputs, data,
-               "{} target names for {} outputs", model.target_names.size(), outputs);
+  KERF_REQUIRE(!model.encoding ||
+                   (model.encoding->inputs == model.recipe.in_dim &&
+                    model.encoding->task == model.task && model.encoding->classes == model.classes),
+               data, "the encoding of its columns does not fit the model");
+  KERF_REQUIRE(
+      !model.encoding || classification || model.encoding->target_count() == model.outputs(), data,
+      "{} target columns for {} outputs", model.encoding->target_count(), outputs);
   const Scaling& scaling = model.scaling;
   KERF_REQUIRE(scaling.centre.size() == scaling.factor.size() &&
                    (scaling.factor.empty() || scaling.factor.size() == columns),
@@ -177,10 +181,10 @@ Model parse(std::string_view bytes) {
   model.recipe.in_dim = checked_index(recipe.at("in_dim"), kMaxColumns);
   model.scaling.common_factor = header.at("scaling").at("common_factor").get<float>();
   model.scaling.unit_rows = header.at("scaling").at("unit_rows").get<bool>();
-  if (!header.at("encoding").is_null()) model.encoding = header.at("encoding").dump();
+  if (!header.at("encoding").is_null())
+    model.encoding = Encoding::from_json(header.at("encoding").dump());
   model.task = header.at("task") == "classification" ? Task::classification : Task::regression;
   model.classes = header.at("classes").get<std::vector<std::string>>();
-  model.target_names = header.at("target_names").get<std::vector<std::string>>();
   const json& image = header.at("image");
   model.image = {checked_index(image.at(0), kMaxColumns), checked_index(image.at(1), kMaxColumns),
                  checked_index(image.at(2), kMaxColumns)};

@@ -1,0 +1,114 @@
+// kerf kernel: exact kernel matrices, as an npy file.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+struct KernelArguments {
+  std::vector<std::string> data, against;
+  std::string kernel = "ntk", output, precision = "single";
+  Params data_options = {{"target", "none"}}, scale_options, kernel_options;
+};
+
+/// Computes and writes blocks of rows, so that the matrix need not fit in memory.
+template <class T>
+void write_gram(const Kernel& kernel, const RowsView& x, const RowsView& y, const std::string& path,
+                Index memory_limit, const Progress& progress) {
+  const Gram<T> gram(kernel, x, y);
+  const Index row_bytes = std::max<Index>(1, gram.cols() * static_cast<Index>(sizeof(T)));
+  const Index block =
+      std::clamp<Index>((Index{256} << 20) / row_bytes / kGramTile * kGramTile, kGramTile, 1 << 20);
+  const Index rows = std::min(block, gram.rows());
+  require_memory(rows * row_bytes + gram.memory(), memory_limit,
+                 "computing the kernel matrix by blocks of rows", "raise --memory");
+  NpyWriter writer(path, gram.cols(),
+                   sizeof(T) == 4 ? NpyWriter::Type::float32 : NpyWriter::Type::float64);
+  Matrix<T> out;
+  for (Index begin = 0; begin < gram.rows(); begin += block) {
+    const Index end = std::min(begin + block, gram.rows());
+    out.resize(end - begin, gram.cols());
+    gram.compute(begin, end, out.view());
+    writer.append(out.view());
+    report(progress, "kernel", end, gram.rows());
+  }
+  writer.commit();
+}
+
+void run_kernel(const KernelArguments& arguments, const Common& common) {
+  const KernelEntry& entry = find_kernel(arguments.kernel);
+  if (arguments.precision != "single" && arguments.precision != "double")
+    throw Error(ErrorKind::usage,
+                fmt::format("--precision is single or double, not '{}'", arguments.precision));
+  auto options = read_options<FitOptions>(arguments.scale_options, "kerf kernel");
+  if (!arguments.scale_options.contains("scale")) options.scale = ScaleKind::none;
+  AtomicFile::check_writable(arguments.output);
+  const Progress progress = terminal_progress(common.quiet);
+  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf kernel");
+  const Dataset data = open_dataset(arguments.data, data_options,
+                                    rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
+  const Scaling scaling = make_scaling(options.scale, data.summary);
+  Params params = arguments.kernel_options;
+  for (const auto& option : entry.options())
+    if (option.name == "bias") params.try_emplace("bias", "0");
+  params["kernel"] = arguments.kernel;  // the norm of an automatic bandwidth depends on it
+  params = resolve_automatic(entry.options(), params, data.summary, scaling);
+  params.erase("kernel");
+  const auto kernel = entry.make(params);
+  RowBlock x = read_all(*data.source), y;
+  scaling.apply(x);
+  if (!arguments.against.empty()) {
+    y = read_all(
+        *open_for_model(arguments.against, data.encoding, data_options, io::Targets::ignore));
+    scaling.apply(y);
+  }
+  const RowsView right = arguments.against.empty() ? x.x() : y.x();
+  if (arguments.precision == "single")
+    write_gram<float>(*kernel, x.x(), right, arguments.output, common.memory_limit(), progress);
+  else
+    write_gram<double>(*kernel, x.x(), right, arguments.output, common.memory_limit(), progress);
+  clear_progress();
+  if (common.json)
+    print_json({{"kernel", arguments.kernel},
+                {"options", options_json(params)},
+                {"rows", x.rows()},
+                {"columns", right.rows()},
+                {"output", arguments.output}});
+  else if (!common.quiet)
+    fmt::print("{} x {} values of {} in {}\n", with_commas(x.rows()), with_commas(right.rows()),
+               arguments.kernel, arguments.output);
+}
+
+}  // namespace
+
+void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto arguments = std::make_shared<KernelArguments>();
+  CLI::App* command = add_command(app, common, "kernel", "write an exact kernel matrix (npy)",
+                                  "  kerf kernel data.csv --kernel ntk --depth 3 -o K.npy\n"
+                                  "  kerf kernel test.csv --against train.csv --kernel gaussian "
+                                  "--bandwidth 2 --precision double -o K.npy");
+  command
+      ->add_option("DATA", arguments->data,
+                   "files; every column is input unless --target says otherwise")
+      ->required();
+  command
+      ->add_option("--against", arguments->against,
+                   "rows for the matrix's columns (default: DATA itself)")
+      ->type_name("FILE...");
+  command->add_option("-o,--out", arguments->output, "npy file")->required()->type_name("FILE");
+  command->add_option("--kernel", arguments->kernel, "see `kerf kernels` [ntk]")->type_name("NAME");
+  command->add_option("--precision", arguments->precision, "of arithmetic and output [single]")
+      ->type_name("single|double");
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  std::vector<OptionInfo> general;
+  for (auto& option : list_options<FitOptions>())
+    if (option.name == "scale" || option.name == "seed") general.push_back(option);
+  add_described(*command, "Kernel", general, arguments->scale_options);
+  add_described(*command, "Options of kernels", all_kernel_options(), arguments->kernel_options);
+  command->callback([=, &common, &run] { run = [=, &common] { run_kernel(*arguments, common); }; });
+}
+
+}  // namespace kerf::cli
