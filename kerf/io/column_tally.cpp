@@ -90,6 +90,13 @@ double ColumnTally::mean(Index column) const {
   return shift_[j] + sum_[j] / static_cast<double>(std::max<Index>(numbers(column), 1));
 }
 
+double ColumnTally::variance(Index column) const {
+  const auto j = static_cast<std::size_t>(column);
+  const auto count = static_cast<double>(std::max<Index>(numbers(column), 1));
+  const double centred = square_[j] - sum_[j] * (sum_[j] / count);
+  return std::max(0.0, centred) / static_cast<double>(std::max<Index>(rows_, 1));
+}
+
 double ColumnTally::mean_square(Index column) const {
   const auto j = static_cast<std::size_t>(column);
   const double average = mean(column);

@@ -34,6 +34,8 @@ class ColumnTally {
 
   /// Over the cells that are numbers.
   double mean(Index column) const;
+  /// Around the mean, without the cancellation of mean_square - mean^2.
+  double variance(Index column) const;
   /// Over all rows, with the mean in place of missing cells.
   double mean_square(Index column) const;
 

@@ -105,7 +105,7 @@ bool detect_header(const std::vector<Record>& records) {
   }
   const Record& first = records[0];
   bool words_only = true, repeated = false, names_numbers = false;
-  std::set<std::string> numbers;
+  double last_number = -1;
   for (std::size_t j = 0; j < first.size(); ++j) {
     const bool word = !is_number(first[j]) && !is_missing(first[j]);
     std::size_t below_numbers = 0, below_words = 0;
@@ -117,9 +117,10 @@ bool detect_header(const std::vector<Record>& records) {
     if (below_numbers > 0) words_only = false;
     if (word && below_numbers > 0 && below_words == 0) names_numbers = true;
     if (!word && is_number(first[j])) {
-      // Names such as 0, 1, 2 are whole and different; anything else is a row of values.
+      // Numbers are names only when they count columns, from 0 or from 1.
       const double value = *parse_number(first[j]);
-      if (value != std::floor(value) || !numbers.insert(first[j]).second) return false;
+      if (value != last_number + 1 && !(last_number == -1 && value == 1)) return false;
+      last_number = value;
       words_only = false;
     }
   }

@@ -16,14 +16,14 @@ struct DataOptions {
 
   std::string target = "last";  ///< last|first|none|NAME|INDEX|A,B
   TaskChoice task = TaskChoice::automatic;
-  std::string drop;     ///< A,3-7
-  std::string weights;  ///< NAME|INDEX
-  std::string labels;   ///< file with a label per row
+  std::string drop = {};     ///< A,3-7
+  std::string weights = {};  ///< NAME|INDEX
+  std::string labels = {};   ///< file with a label per row
   std::string delimiter = "auto";
   Header header = Header::automatic;
   Missing missing = Missing::error;
-  Index rows = 0;     ///< 0: all
-  std::string image;  ///< HxWxC
+  Index rows = 0;          ///< 0: all
+  std::string image = {};  ///< HxWxC
   Index max_levels = 256;
 
   void describe(OptionVisitor& visitor);

@@ -73,12 +73,11 @@ void Dataset::centre_large_columns() {
   bool changed = false;
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const double mean = summary.mean[j];
-    const double variance = summary.mean_square[j] - mean * mean;
-    if (columns[j] == nullptr || !(mean * mean > kDigitsLost * kDigitsLost * variance)) continue;
-    if (mean == 0) continue;
+    if (columns[j] == nullptr || mean == 0) continue;
+    if (mean * mean <= kDigitsLost * kDigitsLost * variance[j]) continue;
     columns[j]->offset += mean;
     summary.mean[j] = 0;
-    summary.mean_square[j] = std::max(variance, 0.0);
+    summary.mean_square[j] = variance[j];
     changed = true;
   }
   if (!changed) return;
@@ -93,6 +92,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
   Dataset data;
   data.encoding = std::move(result.encoding);
   data.summary = std::move(result.summary);
+  data.variance = std::move(result.variance);
   data.dropped_rows = result.dropped_rows;
   data.missing_cells = result.missing_cells;
   data.source = std::make_unique<EncodedSource>(std::move(reader), data.encoding, name,

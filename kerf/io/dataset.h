@@ -55,8 +55,9 @@ struct Dataset {
   Encoding encoding;
   DataSummary summary;
   std::unique_ptr<EncodedSource> source;
-  Index dropped_rows = 0;   ///< left out for a missing cell
-  Index missing_cells = 0;  ///< filled with the mean of their column
+  std::vector<double> variance;  ///< of each input column; exact where mean_square - mean^2 is not
+  Index dropped_rows = 0;        ///< left out for a missing cell
+  Index missing_cells = 0;       ///< filled with the mean of their column
 
   /// Subtracts its mean, in double, from every column whose values would lose digits as floats
   /// (mean beyond 256 standard deviations).  For a fit that standardises columns anyway; changes

@@ -91,6 +91,7 @@ class LibsvmReader final : public Reader {
       }
       std::int64_t index = 0;
       while (*p >= '0' && *p <= '9' && index <= kLargestIndex) index = index * 10 + (*p++ - '0');
+      while (*p >= '0' && *p <= '9') ++p;
       require(p > token && *p == ':', token, "'index:value' is wanted here");
       require(index <= kLargestIndex, token, "the index is larger than any that is allowed");
       require(index > last, token, "indices must ascend within a row, and each occur once");
@@ -133,7 +134,7 @@ bool is_entry(std::string_view token) {
 }  // namespace
 
 bool looks_like_libsvm(std::string_view head) {
-  int rows = 0, entries = 0;
+  int rows = 0, entries = 0, wrong = 0;
   for (std::size_t begin = 0; begin < head.size() && rows < 20;) {
     const std::size_t end = head.find('\n', begin);
     if (end == std::string_view::npos && rows > 0) break;  // the last line may be cut
@@ -146,14 +147,18 @@ bool looks_like_libsvm(std::string_view head) {
       if (first == std::string_view::npos) break;
       const std::size_t last = std::min(line.find_first_of(" \t\r", first), line.size());
       const std::string_view token = line.substr(first, last - first);
-      if (tokens == 0 ? !parse_number(token).has_value() : !is_entry(token)) return false;
+      if (tokens == 0 ? !parse_number(token).has_value() : !is_entry(token)) {
+        ++wrong;  // a damaged line must not make the file look like a table
+        break;
+      }
       entries += tokens > 0;
       ++tokens;
       line.remove_prefix(last);
     }
+    if (wrong > 0 && rows == 0) return false;
     rows += tokens > 0;
   }
-  return entries > 0;
+  return entries > 0 && wrong <= rows;
 }
 
 std::unique_ptr<Reader> open_libsvm(InputStream input, const ReadOptions&) {

@@ -88,7 +88,7 @@ class Scanner {
   void add(RawBlock& block);
   bool keeps(const RawBlock& block, std::span<const OddCell> odd);
   void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
-  void finish_table(DataSummary& summary);
+  void finish_table(ScanResult& result);
   void finish_image(DataSummary& summary) const;
 
   Reader& reader_;
@@ -188,7 +188,8 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
 }
 
 /// Decides which columns are categories, and gathers means.
-void Scanner::finish_table(DataSummary& summary) {
+void Scanner::finish_table(ScanResult& result) {
+  DataSummary& summary = result.summary;
   encoding_.inputs = 0;
   const auto n = static_cast<double>(rows_);
   for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
@@ -205,6 +206,7 @@ void Scanner::finish_table(DataSummary& summary) {
       if (options_.missing != Missing::error) column.mean = mean;
       summary.mean.push_back(mean);
       summary.mean_square.push_back(columns_.mean_square(at));
+      result.variance.push_back(columns_.variance(at));
       ++encoding_.inputs;
       continue;
     }
@@ -219,6 +221,7 @@ void Scanner::finish_table(DataSummary& summary) {
     for (const std::string& level : column.levels) {
       summary.mean.push_back(static_cast<double>(levels.at(level)) / n);
       summary.mean_square.push_back(summary.mean.back());
+      result.variance.push_back(summary.mean.back() * (1 - summary.mean.back()));
     }
     encoding_.inputs += static_cast<Index>(levels.size());
   }
@@ -239,7 +242,7 @@ ScanResult Scanner::finish() {
   summary.rows = rows_;
   summary.weight = weight_;
   if (encoding_.kind == SourceKind::table) {
-    finish_table(summary);
+    finish_table(result);
   } else {
     encoding_.first_index = schema_.sparse ? std::min<Index>(columns_.smallest_index(), 1) : 1;
     const Index first = schema_.sparse ? encoding_.first_index : 0;
@@ -250,6 +253,7 @@ ScanResult Scanner::finish() {
                    columns_.first_word(j));
       summary.mean.push_back(columns_.mean(j));
       summary.mean_square.push_back(columns_.mean_square(j));
+      result.variance.push_back(columns_.variance(j));
     }
   }
   summary.task_reason = "there is no target";

@@ -16,8 +16,9 @@ namespace kerf::io {
 struct ScanResult {
   Encoding encoding;
   DataSummary summary;
-  Index dropped_rows = 0;   ///< left out for a missing cell
-  Index missing_cells = 0;  ///< filled with the mean of their column
+  std::vector<double> variance;  ///< of each input column, over rows
+  Index dropped_rows = 0;        ///< left out for a missing cell
+  Index missing_cells = 0;       ///< filled with the mean of their column
 };
 
 ScanResult scan(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,
