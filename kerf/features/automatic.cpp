@@ -12,8 +12,8 @@ double automatic_bandwidth(const Params& params, const DataSummary& summary,
   MemorySource(summary.sample.x(), {}, kSampleRows).next(rows);
   scaling.apply(rows);
   const auto kernel = params.find("kernel");
-  const bool l1 = kernel != params.end() && kernel->second == "laplacian";
-  return median_distance(rows.x(), l1 ? Norm::l1 : Norm::l2);
+  return median_distance(rows.x(),
+                         bandwidth_norm(kernel == params.end() ? "gaussian" : kernel->second));
 }
 
 }  // namespace

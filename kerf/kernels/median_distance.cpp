@@ -6,51 +6,37 @@
 #include <vector>
 
 #include "kerf/core/parallel.h"
+#include "kerf/kernels/gram_tile.h"
 
 namespace kerf {
-namespace {
 
-double term(double difference, Norm norm) {
-  return norm == Norm::l1 ? std::abs(difference) : difference * difference;
-}
-
-double distance(std::span<const float> x, std::span<const float> y, Norm norm) {
-  double sum = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) sum += term(double{x[k]} - y[k], norm);
-  return sum;
-}
-
-double distance(const SparseRow& x, const SparseRow& y, Norm norm) {
-  double sum = 0;
-  std::size_t i = 0, j = 0;
-  while (i < x.values.size() || j < y.values.size()) {
-    const bool take_x =
-        j == y.values.size() || (i < x.values.size() && x.columns[i] <= y.columns[j]);
-    const bool take_y =
-        i == x.values.size() || (j < y.values.size() && y.columns[j] <= x.columns[i]);
-    const double left = take_x ? x.values[i++] : 0.0f, right = take_y ? y.values[j++] : 0.0f;
-    sum += term(left - right, norm);
-  }
-  return sum;
-}
-
-}  // namespace
-
-double median_distance(const RowsView& rows, Norm norm) {
-  const Index n = rows.rows();
+double median_distance(const RowsView& rows, DistanceNorm norm) {
+  constexpr Index kMaxRows = 1000;
+  const Index n = std::min(rows.rows(), kMaxRows);
   if (n < 2) return 1;
+  const auto row = [&](Index i) { return i * rows.rows() / n; };
   std::vector<double> distances(static_cast<std::size_t>(n * (n - 1) / 2));
-  parallel_for(n, 8, [&](Index begin, Index end) {
+  parallel_for(n, 16, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       for (Index j = 0; j < i; ++j)
         distances[static_cast<std::size_t>(i * (i - 1) / 2 + j)] =
-            rows.is_sparse() ? distance(rows.sparse().row(i), rows.sparse().row(j), norm)
-                             : distance(rows.dense().row(i), rows.dense().row(j), norm);
+            norm == DistanceNorm::l1
+                ? l1_difference(rows, row(i), rows, row(j))
+                : std::sqrt(squared_difference(rows, row(i), 1, rows, row(j), 1));
   });
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-  std::nth_element(distances.begin(), middle, distances.end());
-  const double median = norm == Norm::l1 ? *middle : std::sqrt(*middle);
-  return median > 0 && std::isfinite(median) ? median : 1;
+  // Distances of equal rows say nothing about a scale: where they are more than half, leave them.
+  const auto median = [](std::vector<double>& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  };
+  if (const double s = median(distances); s > 0) return s;
+  std::erase(distances, 0.0);
+  return distances.empty() ? 1 : median(distances);
+}
+
+DistanceNorm bandwidth_norm(std::string_view kernel) {
+  return kernel == "laplacian" ? DistanceNorm::l1 : DistanceNorm::l2;
 }
 
 }  // namespace kerf

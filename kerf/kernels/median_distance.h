@@ -1,15 +1,32 @@
-// The median distance between rows: the automatic bandwidth of shift-invariant kernels.
+// The automatic bandwidth: the median distance between two rows of a sample.
+//
+//   s = median over pairs i < j of |x_i - x_j|,  at most 1,000 rows
+//
+// The distance is the one that the kernel falls off with: L1 for laplacian, L2 for gaussian and
+// laplacian-l2.  cauchy takes L2 as well: prod 1/(1 + d_j^2/s^2) is about exp(-|d|^2/s^2), so that
+// a pair at the median distance has a value near 1/e, as with the others.
+//
+// Error:      none but rounding; the (upper) median of the distances that are not zero where more
+//             than half of the pairs are equal; 1 where all rows are.  Positive always.
+// Cost:       half a million distances, 0.05 s for 784 columns on two cores; 4 MB.
+// Reference:  folklore ("median heuristic"): Garreau, Jitkrittum & Kanagawa, "Large sample analysis
+//             of the median heuristic", 2017.
+// Differs:    s is the median itself, not the median over sqrt(2).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string_view>
+
 #include "kerf/core/view.h"
 
 namespace kerf {
 
-enum class Norm { l1, l2 };
+enum class DistanceNorm { l1, l2 };
 
-/// Median of |x_i - x_j| over all pairs i < j; 1 when there is no pair or the median is 0.
-/// Cost O(rows^2 cols): for samples.
-double median_distance(const RowsView& rows, Norm norm);
+/// The median distance of two of the rows; of more than 1,000 rows, evenly spaced ones are used.
+double median_distance(const RowsView& rows, DistanceNorm norm);
+
+/// The distance that the bandwidth of this kernel is a median of.
+DistanceNorm bandwidth_norm(std::string_view kernel);
 
 }  // namespace kerf
