@@ -16,7 +16,12 @@ MAY_INCLUDE = {
     "diagnostics": {"core", "io", "transforms", "sketch", "kernels", "features", "model", "learn", "diagnostics"},
 }
 # Foreign libraries that only one file may name.
-ONLY_IN = {"cblas.h": "kerf/core/blas.cpp", "thread": "kerf/core/parallel.cpp"}
+ONLY_IN = {
+    "cblas.h": "kerf/core/blas.cpp",
+    "thread": "kerf/core/parallel.cpp",
+    "fftw3.h": "kerf/transforms/fft_fftw.cpp",
+    "kissfft/kiss_fft.h": "kerf/transforms/fft_kissfft.cpp",
+}
 FACES = ("cli", "python", "examples")
 
 root = pathlib.Path(__file__).resolve().parent.parent

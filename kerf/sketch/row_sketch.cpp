@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/sketch/row_sketch.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+#include "kerf/sketch/osnap_column.h"
+#include "kerf/sketch/sampled_hadamard.h"
+#include "kerf/transforms/walsh_hadamard.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kStrip = 1024;  // columns that a thread takes at a time
+constexpr Index kTile = 16;     // columns that are transposed together
+
+void add_to(const Matrix<float>& from, Matrix<float>& to) {
+  const Index count = to.rows() * to.cols();
+  for (Index i = 0; i < count; ++i) to.data()[i] += from.data()[i];
+}
+
+void require_stream(Index first_row, const RowsView& z, Index cols) {
+  KERF_REQUIRE(z.cols() == cols, usage, "rows of {} columns, but the row sketch takes {}", z.cols(),
+               cols);
+  KERF_REQUIRE(first_row >= 0, usage, "a row sketch was given row number {}", first_row);
+}
+
+Matrix<float> copy(const Matrix<float>& from) {
+  Matrix<float> to(from.rows(), from.cols());
+  std::copy_n(from.data(), from.rows() * from.cols(), to.data());
+  return to;
+}
+
+}  // namespace
+
+// ---- RowOsnap -----------------------------------------------------------------------------------
+
+RowOsnap::RowOsnap(Index out_rows, Index cols, Index nonzeros, rng::Key key)
+    : nonzeros_(nonzeros), key_(key) {
+  KERF_REQUIRE(out_rows >= 1 && cols >= 1 && nonzeros >= 1 && nonzeros <= out_rows, usage,
+               "a row sketch of {} x {} with {} nonzeros a column", out_rows, cols, nonzeros);
+  sum_.resize(out_rows, cols);
+  sum_.fill(0.0f);
+}
+
+void RowOsnap::add(Index first_row, const RowsView& z) {
+  require_stream(first_row, z, sum_.cols());
+  const OsnapColumns columns(sum_.rows(), nonzeros_, key_, 1);
+  std::vector<OsnapEntry> entries(static_cast<std::size_t>(z.rows() * nonzeros_));
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    entries[k] = columns.entry(first_row * nonzeros_ + static_cast<Index>(k));
+  const auto entry = [&](Index i, Index c) {
+    return entries[static_cast<std::size_t>(i * nonzeros_ + c)];
+  };
+  if (z.is_sparse()) {
+    for (Index i = 0; i < z.rows(); ++i) {
+      const SparseRow row = z.sparse().row(i);
+      for (Index c = 0; c < nonzeros_; ++c) {
+        const auto [place, sign] = entry(i, c);
+        float* out = sum_.row(place).data();
+        for (std::size_t k = 0; k < row.values.size(); ++k)
+          out[row.columns[k]] += sign * row.values[k];
+      }
+    }
+    return;
+  }
+  parallel_for(sum_.cols(), kStrip, [&](Index begin, Index end) {
+    for (Index i = 0; i < z.rows(); ++i)
+      for (Index c = 0; c < nonzeros_; ++c) {
+        const auto [place, sign] = entry(i, c);
+        const float* in = z.dense().row(i).data();
+        float* out = sum_.row(place).data();
+        for (Index j = begin; j < end; ++j) out[j] += sign * in[j];
+      }
+  });
+}
+
+void RowOsnap::merge(const RowOsnap& other) {
+  KERF_REQUIRE(sum_.rows() == other.sum_.rows() && sum_.cols() == other.sum_.cols() &&
+                   nonzeros_ == other.nonzeros_ && key_ == other.key_,
+               usage, "row sketches with other dimensions or another key cannot be merged");
+  add_to(other.sum_, sum_);
+}
+
+// ---- RowSrht ------------------------------------------------------------------------------------
+
+RowSrht::RowSrht(Index out_rows, Index cols, rng::Key key, Index block_rows) : key_(key) {
+  KERF_REQUIRE(out_rows >= 1 && cols >= 1, usage, "a row sketch of {} x {}", out_rows, cols);
+  if (block_rows == 0) block_rows = std::max<Index>(256, hadamard_size(out_rows));
+  KERF_REQUIRE(block_rows >= 1 && hadamard_size(block_rows) == block_rows, usage,
+               "row blocks of {}: not a power of two", block_rows);
+  sum_.resize(cols, out_rows);
+  sum_.fill(0.0f);
+  pending_.resize(cols, block_rows);
+}
+
+void RowSrht::add(Index first_row, const RowsView& z) {
+  const Index cols = sum_.rows(), size = block_rows();
+  require_stream(first_row, z, cols);
+  for (Index i = 0; i < z.rows();) {
+    const Index block = (first_row + i) / size, offset = (first_row + i) % size;
+    const Index count = std::min(z.rows() - i, size - offset);
+    if (block != block_) {
+      flush();
+      pending_.fill(0.0f);
+      block_ = block;
+    }
+    if (z.is_sparse()) {
+      for (Index r = 0; r < count; ++r) {
+        const SparseRow row = z.sparse().row(i + r);
+        for (std::size_t k = 0; k < row.values.size(); ++k)
+          pending_(row.columns[k], offset + r) = row.values[k];
+      }
+    } else {
+      parallel_for(cols, kTile, [&](Index begin, Index end) {
+        for (Index r = 0; r < count; ++r)
+          for (Index j = begin; j < end; ++j) pending_(j, offset + r) = z.dense()(i + r, j);
+      });
+    }
+    i += count;
+  }
+}
+
+void RowSrht::add_block(Index block, const Matrix<float>& columns, Matrix<float>& sum) const {
+  const Index m = sum.cols();
+  const rng::Key key = key_.child(static_cast<std::uint64_t>(block));
+  const SampledHadamard transform(columns.cols(), m, 1 / std::sqrt(static_cast<double>(m)),
+                                  SampledHadamard::Order::sorted, key);
+  std::vector<float> signs(static_cast<std::size_t>(m));
+  rng::fill_sign(key.child("out"), 0, signs);
+  parallel_for(sum.rows(), kTile, [&](Index begin, Index end) {
+    std::vector<float> row(static_cast<std::size_t>(m));
+    for (Index j = begin; j < end; ++j) {
+      transform.apply(columns.row(j), row);
+      float* out = sum.row(j).data();
+      for (std::size_t i = 0; i < row.size(); ++i) out[i] += signs[i] * row[i];
+    }
+  });
+}
+
+void RowSrht::flush() {
+  if (block_ >= 0) add_block(block_, pending_, sum_);
+  block_ = -1;
+}
+
+void RowSrht::merge(const RowSrht& other) {
+  KERF_REQUIRE(sum_.rows() == other.sum_.rows() && sum_.cols() == other.sum_.cols() &&
+                   block_rows() == other.block_rows() && key_ == other.key_,
+               usage, "row sketches with other dimensions or another key cannot be merged");
+  add_to(other.sum_, sum_);
+  if (other.block_ >= 0) add_block(other.block_, other.pending_, sum_);
+}
+
+Matrix<float> RowSrht::result_transposed() const {
+  Matrix<float> sum = copy(sum_);
+  if (block_ >= 0) add_block(block_, pending_, sum);
+  return sum;
+}
+
+Matrix<float> RowSrht::result() const {
+  const Matrix<float> sum = result_transposed();
+  Matrix<float> out(sum.cols(), sum.rows());
+  for (Index i = 0; i < out.rows(); ++i)
+    for (Index j = 0; j < out.cols(); ++j) out(i, j) = sum(j, i);
+  return out;
+}
+
+}  // namespace kerf

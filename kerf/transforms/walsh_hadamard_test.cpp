@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/transforms/walsh_hadamard.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <vector>
+
+#include "kerf/core/error.h"
+#include "kerf/core/matrix.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/random.h"
+
+namespace kerf {
+namespace {
+
+template <class T>
+std::vector<T> gaussian(Index n, std::uint64_t seed) {
+  std::vector<T> x(static_cast<std::size_t>(n));
+  rng::fill_normal(rng::Key{seed}, 0, std::span<T>(x));
+  return x;
+}
+
+std::vector<float> signs(Index n, std::uint64_t seed) {
+  std::vector<float> s(static_cast<std::size_t>(n));
+  rng::fill_sign(rng::Key{seed}, 0, s);
+  return s;
+}
+
+// The definition, entry by entry, in integers: no rounding anywhere.
+TEST(WalshHadamardReference, IsTheMatrixOfItsDefinition) {
+  for (Index n = 1; n <= 64; n *= 2)
+    for (Index j = 0; j < n; ++j) {
+      std::vector<float> x(static_cast<std::size_t>(n));
+      x[static_cast<std::size_t>(j)] = 1;
+      walsh_hadamard_reference(std::span(x));
+      for (Index i = 0; i < n; ++i)
+        EXPECT_EQ(x[static_cast<std::size_t>(i)],
+                  std::popcount(static_cast<std::uint64_t>(i & j)) % 2 == 0 ? 1.0f : -1.0f);
+    }
+}
+
+template <class T>
+void expect_the_bits_of_the_reference(Index n) {
+  auto expected = gaussian<T>(n, 1);
+  auto x = expected;
+  walsh_hadamard_reference(std::span<T>(expected));
+  walsh_hadamard(MatrixView<T>(x.data(), 1, n));
+  EXPECT_EQ(x, expected) << "length " << n;
+}
+
+TEST(WalshHadamard, HasTheBitsOfTheReferenceAtEveryLength) {
+  for (Index n = 1; n <= Index{1} << 18; n *= 2) {
+    expect_the_bits_of_the_reference<float>(n);
+    expect_the_bits_of_the_reference<double>(n);
+  }
+}
+
+TEST(WalshHadamard, SlowHasTheBitsOfTheReferenceOnTheLongestRow) {
+  expect_the_bits_of_the_reference<float>(kMaxHadamard);
+}
+
+TEST(WalshHadamard, TreatsEachRowAloneAtAnyThreadCount) {
+  const Index rows = 301, n = 512, stride = 520;
+  const auto x = gaussian<float>(rows * stride, 2);
+  auto one = x, two = x;
+  const int before = threads();
+  set_threads(1);
+  for (Index i = 0; i < rows; ++i) walsh_hadamard({one.data() + i * stride, 1, n, stride});
+  set_threads(3);
+  walsh_hadamard({two.data(), rows, n, stride});
+  set_threads(before);
+  EXPECT_EQ(one, two);  // the 8 columns behind each row too: nobody touched them
+}
+
+TEST(SignedWalshHadamard, PadsFlipsAndTransformsInOneGo) {
+  for (const Index n : {1, 2, 4, 8, 16, 32, 64, 128, 1024, 4096, 32768})
+    for (const Index size : {n, n / 2 + 1, n * 3 / 4, n - 1, Index{0}}) {
+      if (size > n) continue;
+      const auto x = gaussian<float>(size, 3), s = signs(n, 4);
+      std::vector<float> expected(static_cast<std::size_t>(n)), out(expected.size(), 7.0f);
+      for (std::size_t i = 0; i < x.size(); ++i) expected[i] = x[i] * s[i];
+      walsh_hadamard_reference(std::span(expected));
+      signed_walsh_hadamard(x, s, out);
+      EXPECT_EQ(out, expected) << size << " of " << n;
+
+      std::fill(out.begin(), out.end(), 0.0f);
+      std::copy(x.begin(), x.end(), out.begin());
+      signed_walsh_hadamard(out, s, out);
+      EXPECT_EQ(out, expected) << "in place, " << size << " of " << n;
+    }
+}
+
+TEST(SignedWalshHadamard, MultipliesTwoRowsOnTheWayIn) {
+  for (const Index n : {4, 64, 2048, 16384}) {
+    const Index size = n - n / 5;
+    const auto a = gaussian<float>(size, 5), b = gaussian<float>(size, 6), s = signs(n, 7);
+    std::vector<float> expected(static_cast<std::size_t>(n)), out(expected.size());
+    for (std::size_t i = 0; i < a.size(); ++i) expected[i] = a[i] * b[i] * s[i];
+    walsh_hadamard_reference(std::span(expected));
+    signed_walsh_hadamard(a, b, s, out);
+    EXPECT_EQ(out, expected);
+  }
+}
+
+TEST(WalshHadamard, RefusesLengthsThatAreNoPowerOfTwo) {
+  std::vector<float> x(24);
+  EXPECT_THROW(walsh_hadamard(MatrixView<float>(x.data(), 1, 24)), Error);
+  EXPECT_THROW(walsh_hadamard(MatrixView<float>(x.data(), 1, 0)), Error);
+  EXPECT_THROW(hadamard_size(0), Error);
+  EXPECT_THROW(hadamard_size(kMaxHadamard + 1), Error);
+  EXPECT_EQ(hadamard_size(1), 1);
+  EXPECT_EQ(hadamard_size(784), 1024);
+  EXPECT_EQ(hadamard_size(kMaxHadamard), kMaxHadamard);
+}
+
+}  // namespace
+}  // namespace kerf
