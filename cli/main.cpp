@@ -65,7 +65,8 @@ int complain(const std::string& message, int code, bool json) {
 /// The command among `arguments` that CLI11 was parsing, or the program itself.
 CLI::App* command_in(CLI::App& app, const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments)
-    if (CLI::App* command = app.get_subcommand_no_throw(argument)) return command;
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+      if (command->get_name() == argument) return command;
   return &app;
 }
 

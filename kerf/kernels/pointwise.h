@@ -11,7 +11,7 @@
 // cos = 1, and near cos = -1 kappa1 = m sqrt(m) B(m) keeps its relative accuracy.
 //
 // Error:      about one unit in the last place a layer.
-// Cost:       depth 3, AVX2: 2 ns an entry in single, 8 ns in double on one core.
+// Cost:       depth 3, AVX2: 2 ns an entry in single, 12 ns in double on one core.
 // Differs:    no acos: the polynomials are Chebyshev interpolants, relative error 2e-8 (single)
 //             and 8e-18 (double) before rounding.
 //
