@@ -26,6 +26,13 @@ std::string describe_options(const Params& options) {
   return text;
 }
 
+/// "5-fold cross-validation" or "leave-one-out".
+std::string validation(const FitResult& result) {
+  return result.report.solver == Solver::dual
+             ? "leave-one-out"
+             : fmt::format("{}-fold cross-validation", result.model.training.folds);
+}
+
 Json fit_json(const FitArguments& arguments, const DataSummary& summary, const FitResult& result) {
   const auto& [model, report] = result;
   const auto& seconds = report.seconds;
@@ -37,10 +44,10 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"features", model.linear.weights.rows()},
       {"options", options_json(model.recipe.options)},
       {"scale", kScaleNames[static_cast<int>(report.scale)]},
-      {"solver", "cholesky"},
+      {"solver", kSolverNames[static_cast<int>(report.solver)]},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
-      {"cv_metric", "mean squared error of the targets"},
+      {"cv_metric", "mean squared error of the targets, " + validation(result)},
       {"seconds",
        {{"read", seconds.read},
         {"features", seconds.features},
@@ -73,10 +80,8 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
              describe_options(model.recipe.options));
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   if (report.cv_error)
-    fmt::print(
-        "{}  {:.3g}, chosen among {} by {}-fold cross-validation (mean squared error {:.4g})\n",
-        bold("lambda  "), report.lambda, report.path.size(), model.training.folds,
-        *report.cv_error);
+    fmt::print("{}  {:.3g}, chosen among {} by {} (mean squared error {:.4g})\n", bold("lambda  "),
+               report.lambda, report.path.size(), validation(result), *report.cv_error);
   else
     fmt::print("{}  {:.3g}, as given\n", bold("lambda  "), report.lambda);
   const auto& s = report.seconds;

@@ -36,6 +36,9 @@ void run_info(const std::string& path, const Common& common) {
     fmt::print("            --{} {}\n", name, value);
   fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim),
              model.is_sparse ? ", sparse" : "");
+  const std::string validation = training.folds == training.rows
+                                     ? "leave-one-out"
+                                     : fmt::format("{}-fold cross-validation", training.folds);
   fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows),
              training.lambda,
              training.folds > 0

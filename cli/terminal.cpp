@@ -17,7 +17,8 @@ volatile std::sig_atomic_t interrupts = 0;
 bool bar_shown = false;
 
 void on_interrupt(int) {
-  if (++interrupts > 1) ::_exit(130);
+  if (interrupts != 0) ::_exit(130);
+  interrupts = 1;
 }
 
 int terminal_width() {

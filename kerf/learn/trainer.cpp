@@ -10,6 +10,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/fold_buffers.h"
 
 namespace kerf {
@@ -96,6 +97,25 @@ Origin origin_of(const Matrix<float>& z, const Matrix<double>& y) {
   return origin;
 }
 
+/// Reads, scales and hands over every block of the source, with the time that takes.
+template <class Receive>
+void for_each_block(RowSource& source, const DataSummary& summary, const Scaling& scaling,
+                    FitReport::Seconds& seconds, const Progress& progress, Receive receive) {
+  RowBlock block;
+  Index done = 0;
+  source.rewind();
+  for (;;) {
+    {
+      const Stopwatch watch(seconds.read);
+      if (!source.next(block)) return;
+      scaling.apply(block);
+    }
+    receive(block);
+    done += block.rows();
+    report(progress, "features", done, summary.rows);
+  }
+}
+
 /// The pass over the rows: features of each fold's blocks go into that fold's sums.
 std::vector<NormalEquations> accumulate(RowSource& source, const DataSummary& summary,
                                         const FeatureMap& map, const Scaling& scaling,
@@ -123,21 +143,52 @@ std::vector<NormalEquations> accumulate(RowSource& source, const DataSummary& su
   };
   const rng::Key key = rng::Key{static_cast<std::uint64_t>(options.seed)}.child("fold");
   FoldBuffers buffers(folds, block_rows(map.out_dim(), map.in_dim(), summary.rows), key, add);
-  RowBlock block;
-  Index done = 0;
-  source.rewind();
-  for (;;) {
-    {
-      const Stopwatch watch(seconds.read);
-      if (!source.next(block)) break;
-      scaling.apply(block);
-    }
-    buffers.add(block);
-    done += block.rows();
-    report(progress, "features", done, summary.rows);
-  }
+  for_each_block(source, summary, scaling, seconds, progress,
+                 [&](const RowBlock& block) { buffers.add(block); });
   buffers.finish();
   return sums;
+}
+
+/// Sums over rows, then the choice of lambda by folds: any number of rows.
+void fit_primal(RowSource& source, const DataSummary& summary, const FeatureMap& map,
+                const FitOptions& options, const Progress& progress, FitResult& result) {
+  const auto sums = accumulate(source, summary, map, result.model.scaling, options,
+                               result.report.seconds, progress);
+  const Stopwatch watch(result.report.seconds.solve);
+  result.report.lambda = options.lambda.value_or(0);
+  if (!options.lambda) result.report.take(choose_lambda(sums, progress));
+  report(progress, "solving", 0, 0);
+  std::vector<const NormalEquations*> parts;
+  for (const auto& sum : sums) parts.push_back(&sum);
+  result.model.linear = solve_ridge(parts, result.report.lambda);
+}
+
+/// Fewer rows than features: all features at once, solved among the rows.
+void fit_dual(RowSource& source, const DataSummary& summary, const FeatureMap& map,
+              const FitOptions& options, const Progress& progress, FitResult& result) {
+  const Targets targets(summary, options);
+  Matrix<float> z(summary.rows, map.out_dim());
+  Matrix<double> y(summary.rows, targets.outputs()), block_y;
+  std::vector<double> weights, block_weights;
+  Index at = 0;
+  for_each_block(source, summary, result.model.scaling, result.report.seconds, progress,
+                 [&](const RowBlock& block) {
+                   const Stopwatch watch(result.report.seconds.features);
+                   KERF_REQUIRE(at + block.rows() <= summary.rows, data,
+                                "the rows changed while they were read");
+                   map.transform(block.x(), z.view().slice(at, at + block.rows()));
+                   targets.encode(block, block_y, block_weights);
+                   for (Index i = 0; i < block.rows(); ++i)
+                     std::ranges::copy(block_y.row(i), y.row(at + i).begin());
+                   weights.insert(weights.end(), block_weights.begin(), block_weights.end());
+                   at += block.rows();
+                 });
+  KERF_REQUIRE(at == summary.rows, data, "the rows changed while they were read");
+  const Stopwatch watch(result.report.seconds.solve);
+  DualFit solved = fit_dual_ridge(z.view(), y.view(), weights, options.lambda, progress);
+  result.report.lambda = solved.choice.lambda;
+  if (!options.lambda) result.report.take(std::move(solved.choice));
+  result.model.linear = std::move(solved.model);
 }
 
 void check_rows(const DataSummary& summary) {
@@ -150,10 +201,16 @@ void check_rows(const DataSummary& summary) {
 
 }  // namespace
 
+Solver choose_solver(Index features, Index rows) {
+  return rows <= features ? Solver::dual : Solver::cholesky;
+}
+
 Index estimate_memory(const Recipe& recipe, Index features, Index outputs, Index rows,
                       const FitOptions& options) {
-  const Index folds = fold_count(options, rows), block = block_rows(features, recipe.in_dim, rows);
   const Index map = find_feature_map(recipe.map).bytes(recipe.in_dim, recipe.options);
+  if (choose_solver(features, rows) == Solver::dual)
+    return map + 4 * rows * features + dual_ridge_bytes(rows, features, outputs);
+  const Index folds = fold_count(options, rows), block = block_rows(features, recipe.in_dim, rows);
   const Index sums = folds * NormalEquations::bytes(features, outputs);
   const Index buffers = folds * block * (4 * recipe.in_dim + 8 * outputs);
   const Index pass =
@@ -167,11 +224,10 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_rows(summary);
   const FeatureMapEntry& entry = find_feature_map(map);
   FitResult result;
-  FitReport& report_out = result.report;
-  Model& model = result.model;
+  auto& [model, outcome] = result;
   {
-    const Stopwatch watch(report_out.seconds.total);
-    report_out.scale = resolve_scale(options.scale, summary);
+    const Stopwatch watch(outcome.seconds.total);
+    outcome.scale = resolve_scale(options.scale, summary);
     model.scaling = make_scaling(options.scale, summary);
     const auto infos = entry.options();
     model.recipe = {map,
@@ -179,43 +235,30 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
                     static_cast<std::uint64_t>(options.seed), summary.cols};
     const Index features = std::stoll(model.recipe.options.at("features"));
     const Index outputs = Targets(summary, options).outputs();
-    report_out.estimated_memory =
+    outcome.estimated_memory =
         estimate_memory(model.recipe, features, outputs, summary.rows, options);
-    require_memory(report_out.estimated_memory, memory_limit,
+    require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("training with {} features", features),
                    "take fewer --features, a fixed --lambda, or raise --memory");
-    std::vector<NormalEquations> sums;
-    {
-      const auto feature_map = [&] {
-        const Stopwatch features_watch(report_out.seconds.features);
-        return model.recipe.make(memory_limit);
-      }();
-      sums = accumulate(source, summary, *feature_map, model.scaling, options, report_out.seconds,
-                        progress);
-    }
-    const Stopwatch solve_watch(report_out.seconds.solve);
-    report_out.lambda = options.lambda.value_or(0);
-    if (!options.lambda) {
-      LambdaChoice choice = choose_lambda(sums, progress);
-      report_out.lambda = choice.lambda;
-      report_out.cv_error = choice.cv_error;
-      report_out.path = std::move(choice.path);
-    }
-    report(progress, "solving", 0, 0);
-    std::vector<const NormalEquations*> parts;
-    for (const auto& sum : sums) parts.push_back(&sum);
-    model.linear = solve_ridge(parts, report_out.lambda);
+    outcome.solver = choose_solver(features, summary.rows);
+    const auto feature_map = [&] {
+      const Stopwatch features_watch(outcome.seconds.features);
+      return model.recipe.make(memory_limit);
+    }();
+    const auto solve = outcome.solver == Solver::dual ? fit_dual : fit_primal;
+    solve(source, summary, *feature_map, options, progress, result);
   }
   model.task = summary.task;
   model.classes = summary.classes;
   model.image = summary.image;
   model.is_sparse = summary.is_sparse;
-  model.training = {version(),
-                    "",
-                    summary.rows,
-                    report_out.lambda,
-                    report_out.cv_error.value_or(0),
-                    options.lambda ? 0 : options.folds};
+  model.training = {
+      version(),
+      "",
+      summary.rows,
+      outcome.lambda,
+      outcome.cv_error.value_or(0),
+      outcome.cv_error ? (outcome.solver == Solver::dual ? summary.rows : options.folds) : 0};
   return result;
 }
 

@@ -47,16 +47,30 @@ struct FitOptions {
 /// The default feature map of a fit.
 inline constexpr const char* kDefaultMap = "arccos";
 
+/// cholesky: normal equations, k-fold cross-validation;  dual: among the rows, leave-one-out.
+enum class Solver { cholesky, dual };
+inline constexpr const char* kSolverNames[] = {"cholesky", "dual"};
+
+/// The dual when there are no more rows than features.
+Solver choose_solver(Index features, Index rows);
+
 struct FitReport {
   struct Seconds {
     double read = 0, features = 0, accumulate = 0, solve = 0, total = 0;
   };
   Seconds seconds;
   double lambda = 0;
-  std::optional<double> cv_error;         ///< mean squared error over folds, if lambda was chosen
+  std::optional<double> cv_error;         ///< mean squared error, left out rows; none: lambda given
   std::vector<LambdaChoice::Point> path;  ///< lambdas tried
   ScaleKind scale = ScaleKind::none;      ///< what auto came to
-  Index estimated_memory = 0;             ///< before the fit began
+  Solver solver = Solver::cholesky;
+  Index estimated_memory = 0;  ///< before the fit began
+
+  void take(LambdaChoice choice) {
+    lambda = choice.lambda;
+    cv_error = choice.cv_error;
+    path = std::move(choice.path);
+  }
 };
 
 struct FitResult {

@@ -39,8 +39,8 @@ struct TrainingRecord {
   std::string command;
   Index rows = 0;
   double lambda = 0;
-  double cv_error = 0;  ///< 0 with folds = 0: lambda was given
-  Index folds = 0;
+  double cv_error = 0;
+  Index folds = 0;  ///< of the cross-validation (rows: leave-one-out); 0: lambda was given
 };
 
 struct Model {

@@ -193,7 +193,7 @@ Model parse(std::string_view bytes) {
   model.training = {
       training.at("version").get<std::string>(),    training.at("command").get<std::string>(),
       checked_index(training.at("rows"), kMaxRows), training.at("lambda").get<double>(),
-      training.at("cv_error").get<double>(),        checked_index(training.at("folds"), 1000)};
+      training.at("cv_error").get<double>(),        checked_index(training.at("folds"), kMaxRows)};
   Arrays arrays(header.at("arrays"), bytes);
   model.scaling.centre = to_vector<float>(arrays.take("centre"));
   model.scaling.factor = to_vector<float>(arrays.take("factor"));

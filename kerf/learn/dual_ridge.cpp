@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/dual_ridge.h"
+
+#include <algorithm>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/parallel.h"
+#include "kerf/learn/exact_ridge.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kColumns = 512;  // features made double at a time
+
+/// Calls body(first column, those columns of z in double) over all of z.
+template <class Body>
+void for_each_part(MatrixView<const float> z, Body body) {
+  Matrix<double> part;
+  for (Index first = 0; first < z.cols; first += kColumns) {
+    part.resize(z.rows, std::min(kColumns, z.cols - first));
+    for (Index i = 0; i < z.rows; ++i)
+      for (Index j = 0; j < part.cols(); ++j) part(i, j) = z(i, first + j);
+    body(first, part);
+  }
+}
+
+}  // namespace
+
+DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
+                       std::span<const double> weights, std::optional<double> lambda,
+                       const Progress& progress) {
+  const blas::ThreadScope scope(threads());
+  Matrix<double> gram(z.rows, z.rows);
+  gram.fill(0);
+  for_each_part(z, [&](Index, const Matrix<double>& part) {
+    blas::gemm(false, true, 1.0, part.view(), part.view(), 1.0, gram.view());
+  });
+  ExactRidgeOptions options;
+  if (lambda) options.lambdas = {*lambda};
+  DualSolution solution = solve_exact_ridge(gram.view(), targets, weights, options, progress);
+
+  DualFit fit;
+  fit.choice = std::move(solution.choice);
+  fit.model.intercept = std::move(solution.intercept);
+  fit.model.weights.resize(z.cols, targets.cols);
+  for_each_part(z, [&](Index first, const Matrix<double>& part) {
+    blas::gemm(true, false, 1.0, part.view(), solution.dual.view(), 0.0,
+               fit.model.weights.view().slice(first, first + part.cols()));
+  });
+  return fit;
+}
+
+Index dual_ridge_bytes(Index rows, Index features, Index targets) {
+  return 8 * rows * (4 * rows + kColumns + 3 * targets) + 8 * features * targets;
+}
+
+}  // namespace kerf

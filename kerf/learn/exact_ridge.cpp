@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/exact_ridge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+#include "kerf/kernels/gram.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kTile = 256;                     // rows of a product at a time
+constexpr Index kPredictRows = 512;              // rows of a Gram block of predictions
+constexpr int kFirstStep = -16, kLastStep = 10;  // the automatic grid: unit 10^(step/2)
+
+/// out = op(a) b on fixed tiles of out's rows.
+void product(bool transpose_a, MatrixView<const double> a, MatrixView<const double> b,
+             MatrixView<double> out) {
+  const blas::ThreadScope one(1);
+  parallel_for(out.rows, kTile, [&](Index begin, Index end) {
+    const auto piece = transpose_a
+                           ? MatrixView<const double>(a.data + begin, a.rows, end - begin, a.stride)
+                           : a.slice(begin, end);
+    blas::gemm(transpose_a, false, 1.0, piece, b, 0.0, out.slice(begin, end));
+  });
+}
+
+/// The problem in the coordinates of the header: A = V D V^T and V^T S (y - mean).
+struct Spectrum {
+  MatrixView<double> vectors;     // one a row
+  std::vector<double> values;     // D >= 0
+  Matrix<double> projections;     // V^T S (y - mean)
+  std::vector<double> root;       // sqrt w
+  std::vector<double> means;      // of the targets; zeros without intercept
+  std::vector<double> row_means;  // S K S u; empty without intercept
+  double weight = 0;              // n
+  Index count() const { return static_cast<Index>(values.size()); }
+};
+
+/// gram := S K S, centred; its eigenvector u gets the largest eigenvalue.
+void centre(MatrixView<double> gram, Spectrum& s) {
+  const Index n = gram.rows;
+  std::vector<double> u = s.root;
+  for (double& value : u) value /= std::sqrt(s.weight);
+  s.row_means.assign(u.size(), 0.0);
+  parallel_for(n, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      double sum = 0;
+      for (Index j = 0; j < n; ++j) sum += gram(i, j) * u[static_cast<std::size_t>(j)];
+      s.row_means[static_cast<std::size_t>(i)] = sum;
+    }
+  });
+  double mean = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) mean += u[i] * s.row_means[i];
+  std::vector<double> row_norms(u.size());
+  parallel_for(n, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const auto a = static_cast<std::size_t>(i);
+      double norm = 0;
+      for (Index j = 0; j < n; ++j) {
+        const auto b = static_cast<std::size_t>(j);
+        gram(i, j) += mean * u[a] * u[b] - (u[a] * s.row_means[b] + s.row_means[a] * u[b]);
+        norm += std::abs(gram(i, j));
+      }
+      row_norms[a] = norm;
+    }
+  });
+  // No eigenvalue of A exceeds its largest absolute row sum.
+  const double largest = *std::ranges::max_element(row_norms);
+  const double shift = largest > 0 ? 2 * largest : 1;
+  parallel_for(n, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      for (Index j = 0; j < n; ++j)
+        gram(i, j) += shift * u[static_cast<std::size_t>(i)] * u[static_cast<std::size_t>(j)];
+  });
+}
+
+/// S (y - mean).
+Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, Spectrum& s) {
+  Matrix<double> y(targets.rows, targets.cols);
+  s.means.assign(static_cast<std::size_t>(targets.cols), 0.0);
+  for (Index t = 0; t < targets.cols; ++t) {
+    double& mean = s.means[static_cast<std::size_t>(t)];
+    const auto root = [&](Index i) { return s.root[static_cast<std::size_t>(i)]; };
+    if (intercept)
+      for (Index i = 0; i < targets.rows; ++i) mean += root(i) * root(i) * targets(i, t) / s.weight;
+    for (Index i = 0; i < targets.rows; ++i) y(i, t) = root(i) * (targets(i, t) - mean);
+  }
+  return y;
+}
+
+Spectrum decompose(MatrixView<double> gram, MatrixView<const double> targets,
+                   std::span<const double> weights, bool intercept) {
+  const Index n = gram.rows;
+  Spectrum s;
+  s.root.assign(static_cast<std::size_t>(n), 1.0);
+  if (!weights.empty())
+    std::ranges::transform(weights, s.root.begin(), [](double w) {
+      KERF_REQUIRE(w >= 0 && std::isfinite(w), data, "a row has the weight {}", w);
+      return std::sqrt(w);
+    });
+  for (const double root : s.root) s.weight += root * root;
+  KERF_REQUIRE(s.weight > 0, data, "all rows have weight 0");
+  if (!weights.empty())
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j)
+        gram(i, j) *= s.root[static_cast<std::size_t>(i)] * s.root[static_cast<std::size_t>(j)];
+  if (intercept) centre(gram, s);
+  const Matrix<double> y = scaled_targets(targets, intercept, s);
+
+  s.values.resize(static_cast<std::size_t>(n));
+  blas::symmetric_eigen(gram, s.values);
+  if (intercept) s.values.pop_back();                           // u, the last one
+  for (double& value : s.values) value = std::max(value, 0.0);  // of a semi-definite matrix
+  s.vectors = gram.slice(0, s.count());
+  s.projections.resize(s.count(), targets.cols);
+  product(false, s.vectors, y.view(), s.projections.view());
+  return s;
+}
+
+std::vector<double> automatic_lambdas(const Spectrum& s) {
+  double mean = 0;
+  for (const double value : s.values) mean += value / static_cast<double>(s.count());
+  const double unit = mean > 0 ? mean / s.weight : 1;
+  std::vector<double> lambdas;
+  for (int step = kFirstStep; step <= kLastStep; ++step)
+    lambdas.push_back(unit * std::pow(10.0, step / 2.0));
+  return lambdas;
+}
+
+/// 1 - h_i for each row i and each lambda.
+Matrix<double> leverages(const Spectrum& s, const std::vector<double>& lambdas) {
+  const Index n = static_cast<Index>(s.root.size()), count = static_cast<Index>(lambdas.size());
+  Matrix<double> factors(s.count(), count), rest(n, count);
+  for (Index k = 0; k < s.count(); ++k)
+    for (Index l = 0; l < count; ++l) {
+      const double c = s.weight * lambdas[static_cast<std::size_t>(l)];
+      factors(k, l) = c / (s.values[static_cast<std::size_t>(k)] + c);
+    }
+  rest.fill(0);
+  parallel_for(n, kTile, [&](Index begin, Index end) {
+    for (Index k = 0; k < s.count(); ++k)
+      for (Index i = begin; i < end; ++i) {
+        const double square = s.vectors(k, i) * s.vectors(k, i);
+        for (Index l = 0; l < count; ++l) rest(i, l) += square * factors(k, l);
+      }
+  });
+  return rest;
+}
+
+/// V (D + c)^-1 V^T S (y - mean): c times it are the residuals, S times it the dual weights.
+void solve(const Spectrum& s, double lambda, Matrix<double>& work, Matrix<double>& out) {
+  const double c = s.weight * lambda;
+  work.resize(s.count(), s.projections.cols());
+  for (Index k = 0; k < s.count(); ++k)
+    for (Index t = 0; t < work.cols(); ++t)
+      work(k, t) = s.projections(k, t) / (s.values[static_cast<std::size_t>(k)] + c);
+  out.resize(static_cast<Index>(s.root.size()), work.cols());
+  product(true, s.vectors, work.view(), out.view());
+}
+
+LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progress& progress) {
+  std::ranges::sort(lambdas);
+  const Matrix<double> rest = leverages(s, lambdas);
+  LambdaChoice choice;
+  choice.cv_error = std::numeric_limits<double>::infinity();
+  Matrix<double> work, solution;
+  for (std::size_t l = 0; l < lambdas.size(); ++l) {
+    report(progress, "choosing lambda", static_cast<Index>(l), static_cast<Index>(lambdas.size()));
+    solve(s, lambdas[l], work, solution);
+    double error = 0;
+    for (Index i = 0; i < solution.rows(); ++i) {
+      if (s.root[static_cast<std::size_t>(i)] == 0) continue;
+      const double factor = s.weight * lambdas[l] / rest(i, static_cast<Index>(l));
+      for (const double value : solution.row(i)) error += factor * value * factor * value;
+    }
+    error /= s.weight * static_cast<double>(solution.cols());
+    if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+    choice.path.push_back({lambdas[l], error});
+    if (error <= choice.cv_error) choice.lambda = lambdas[l], choice.cv_error = error;
+  }
+  KERF_REQUIRE(std::isfinite(choice.cv_error), numeric,
+               "no lambda between {:.2g} and {:.2g} gives a finite leave-one-out error",
+               lambdas.front(), lambdas.back());
+  return choice;
+}
+
+template <class T>
+void predict(const ExactModel& model, const Kernel& kernel, const RowsView& rows,
+             MatrixView<double> out) {
+  const Gram<T> gram(kernel, rows, model.rows());
+  Matrix<T> values;
+  Matrix<double> wide;
+  for (Index begin = 0; begin < rows.rows(); begin += kPredictRows) {
+    const Index end = std::min(begin + kPredictRows, rows.rows());
+    values.resize(end - begin, gram.cols());
+    gram.compute(begin, end, values.view());
+    const auto block = out.slice(begin, end);
+    if constexpr (std::is_same_v<T, double>) {
+      product(false, values.view(), model.dual.view(), block);
+    } else {
+      wide.resize(values.rows(), values.cols());
+      std::copy_n(values.data(), values.rows() * values.cols(), wide.data());
+      product(false, wide.view(), model.dual.view(), block);
+    }
+    for (Index i = 0; i < block.rows; ++i)
+      for (Index t = 0; t < block.cols; ++t)
+        block(i, t) += model.intercept[static_cast<std::size_t>(t)];
+  }
+}
+
+/// The Gram matrix in double, whatever its values are computed in.
+void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
+               MatrixView<double> out) {
+  if (precision == Precision::double_) return gram<double>(kernel, rows, rows, out);
+  const Gram<float> single(kernel, rows, rows);
+  Matrix<float> block;
+  for (Index begin = 0; begin < rows.rows(); begin += kGramTile) {
+    const Index end = std::min(begin + kGramTile, rows.rows());
+    block.resize(end - begin, rows.rows());
+    single.compute(begin, end, block.view());
+    std::copy_n(block.data(), block.rows() * block.cols(), out.row(begin).data());
+  }
+}
+
+void copy_rows(const RowsView& rows, ExactModel& model) {
+  model.is_sparse = rows.is_sparse();
+  if (!rows.is_sparse()) {
+    model.dense.resize(rows.rows(), rows.cols());
+    for (Index i = 0; i < rows.rows(); ++i)
+      std::ranges::copy(rows.dense().row(i), model.dense.row(i).begin());
+    return;
+  }
+  model.sparse.cols = rows.cols();
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const SparseRow row = rows.sparse().row(i);
+    for (std::size_t e = 0; e < row.values.size(); ++e)
+      model.sparse.push(row.columns[e], row.values[e]);
+    model.sparse.end_row();
+  }
+}
+
+}  // namespace
+
+DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
+                               std::span<const double> weights, const ExactRidgeOptions& options,
+                               const Progress& progress) {
+  const Index n = gram.rows;
+  KERF_REQUIRE(gram.cols == n && targets.rows == n && targets.cols > 0, usage,
+               "{} x {} targets for a kernel matrix of {} x {}", targets.rows, targets.cols,
+               gram.rows, gram.cols);
+  KERF_REQUIRE(weights.empty() || static_cast<Index>(weights.size()) == n, usage,
+               "{} weights for {} rows", weights.size(), n);
+  KERF_REQUIRE(n >= 2, data, "kernel ridge regression needs at least 2 rows, not {}", n);
+  for (const double lambda : options.lambdas)
+    KERF_REQUIRE(lambda > 0 && std::isfinite(lambda), usage,
+                 "lambda must be positive on the exact kernel, not {}", lambda);
+  report(progress, "eigenvalues", 0, 0);
+  const Spectrum s = decompose(gram, targets, weights, options.intercept);
+
+  DualSolution result;
+  result.choice =
+      choose(s, options.lambdas.empty() ? automatic_lambdas(s) : options.lambdas, progress);
+  Matrix<double> work;
+  solve(s, result.choice.lambda, work, result.dual);
+  result.intercept = s.means;
+  for (Index t = 0; t < targets.cols; ++t)
+    for (std::size_t i = 0; i < s.row_means.size(); ++i)
+      result.intercept[static_cast<std::size_t>(t)] -=
+          s.row_means[i] * result.dual(static_cast<Index>(i), t) / std::sqrt(s.weight);
+  for (Index i = 0; i < n; ++i)
+    for (double& value : result.dual.row(i)) value *= s.root[static_cast<std::size_t>(i)];
+  return result;
+}
+
+ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
+                         MatrixView<const double> targets, std::span<const double> weights,
+                         const ExactRidgeOptions& options, const Progress& progress) {
+  const auto function = find_kernel(kernel).make(params);
+  require_memory(exact_ridge_bytes(rows, targets.cols, options.precision), options.memory_limit,
+                 fmt::format("the exact kernel matrix of {} rows", rows.rows()),
+                 "use fewer rows, or a feature map");
+  ExactFit fit;
+  {
+    Matrix<double> matrix(rows.rows(), rows.rows());
+    report(progress, "kernel matrix", 0, 0);
+    fill_gram(*function, rows, options.precision, matrix.view());
+    DualSolution solution = solve_exact_ridge(matrix.view(), targets, weights, options, progress);
+    fit.model.dual = std::move(solution.dual);
+    fit.model.intercept = std::move(solution.intercept);
+    fit.choice = std::move(solution.choice);
+  }
+  fit.model.kernel = kernel;
+  fit.model.params = params;
+  fit.model.precision = options.precision;
+  copy_rows(rows, fit.model);
+  return fit;
+}
+
+void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out) {
+  KERF_REQUIRE(out.rows == rows.rows() && out.cols == model.dual.cols(), usage,
+               "a {} x {} matrix for {} x {} predictions", out.rows, out.cols, rows.rows(),
+               model.dual.cols());
+  const auto kernel = find_kernel(model.kernel).make(model.params);
+  if (model.precision == Precision::double_)
+    predict<double>(model, *kernel, rows, out);
+  else
+    predict<float>(model, *kernel, rows, out);
+}
+
+Index exact_ridge_bytes(const RowsView& rows, Index targets, Precision precision) {
+  const Index n = rows.rows();
+  const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : 4 * n * rows.cols();
+  const Index block = precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
+  // The matrix and twice as much for its decomposition; targets, projections, solution, work.
+  return 24 * n * n + copy + block + 8 * n * (4 * targets + 2 * (kLastStep - kFirstStep + 1) + 8);
+}
+
+}  // namespace kerf
