@@ -8,17 +8,10 @@
 
 #include "kerf/core/matrix.h"
 #include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf {
 namespace {
-
-Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
-  Matrix<float> x(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, {x.data(), static_cast<std::size_t>(rows * cols)});
-  return x;
-}
 
 void count_rows(benchmark::State& state, Index rows) {
   state.counters["rows"] =
@@ -36,8 +29,49 @@ void count_adds(benchmark::State& state, Index rows, Index n) {
                                               benchmark::Counter::kIsRate);
 }
 
-/// args: length, rows, threads.  Rows are transformed again and again in place, scaled back now and
-/// then by starting over (the values grow by n^1/2 each time).
+#if defined(__x86_64__)
+using Eight = float __attribute__((vector_size(32)));
+
+/// The limit of the adders: independent 8-wide additions, nothing else.
+__attribute__((target("avx2"))) void add_in_registers(Index count, float* out) {
+  Eight a = {}, b = {}, c = {}, d = {}, e = {}, f = {}, g = {}, h = {};
+  const Eight one = {1, 1, 1, 1, 1, 1, 1, 1};
+  for (Index i = 0; i < count; ++i) {
+    a += one, b += one, c += one, d += one, e += one, f += one, g += one, h += one;
+    __asm__ volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d), "+x"(e), "+x"(f), "+x"(g), "+x"(h));
+  }
+  *out += (a + b + c + d + e + f + g + h)[0];
+}
+
+void BM_PeakAdds(benchmark::State& state) {
+  constexpr Index count = 10000;
+  float sink = 0;
+  for (auto _ : state) {
+    add_in_registers(count, &sink);
+    benchmark::DoNotOptimize(sink);
+  }
+  state.counters["adds"] =
+      benchmark::Counter(static_cast<double>(count) * 64 * static_cast<double>(state.iterations()),
+                         benchmark::Counter::kIsRate);
+}
+BENCHMARK(BM_PeakAdds);
+#endif
+
+/// The limit of memory: copying 128 MB, bytes read plus bytes written.
+void BM_MemoryCopy(benchmark::State& state) {
+  const Index count = Index{1} << 25;
+  Matrix<float> from(1, count), to(1, count);
+  from.fill(1.0f);
+  for (auto _ : state) {
+    std::memcpy(to.data(), from.data(), static_cast<std::size_t>(count) * sizeof(float));
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * count * 8);
+}
+BENCHMARK(BM_MemoryCopy);
+
+/// args: length, rows, threads.  Rows of zeros, transformed in place again and
+/// again: other values would overflow, and additions take the same time.
 void BM_Hadamard(benchmark::State& state) {
   const Index n = state.range(0), rows = state.range(1);
   set_threads(static_cast<int>(state.range(2)));

@@ -24,13 +24,23 @@ void multiply(const float* a, const float* b, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = a[i] * b[i];
 }
 
+/// Memory that a thread keeps from call to call: asking the system for it anew costs page faults.
+Matrix<float>& workspace(Index rows, Index cols) {
+  thread_local Matrix<float> memory;
+  memory.resize(rows, cols);
+  return memory;
+}
+
 }  // namespace
 
-/// One row's tree.  Leaves are set first, then inner nodes from the bottom up.
+/// One row's tree.  One at a time in a thread.  Leaves are set first, then inner nodes from the
+/// bottom up.
 class PolySketch::Tree {
  public:
   explicit Tree(const PolySketch& sketch)
-      : sketch_(sketch), own_(2 * sketch.leaves_, sketch.out_dim()), lifted_(node_count()) {
+      : sketch_(sketch),
+        own_(workspace(2 * sketch.leaves_, sketch.out_dim())),
+        lifted_(node_count()) {
     for (Index v = 1; v < 2 * sketch.leaves_; ++v) set_pad(v);
   }
 
@@ -93,7 +103,7 @@ class PolySketch::Tree {
   }
 
   const PolySketch& sketch_;
-  Matrix<float> own_;                 // lifted vectors that belong to this row, by node
+  Matrix<float>& own_;                // lifted vectors that belong to this row, by node
   std::vector<const float*> lifted_;  // of each node: a row of own_, or of the sketch's pads_
   Matrix<float> count_;
   std::vector<float> spread_;

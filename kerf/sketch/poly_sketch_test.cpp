@@ -84,7 +84,7 @@ TEST(PolySketch, IsAnExplicitMatrixTimesTheTensorForEveryDegreeAndNumberOfPads) 
       }
 }
 
-TEST(PolySketch, IsUnbiasedWithinTheVarianceItsHeaderStates) {
+TEST(PolySketch, SlowIsUnbiasedWithinTheVarianceItsHeaderStates) {
   Matrix<float> x(2, 6);
   const float values[] = {.5f, .5f, .5f, .3f, .3f, .2f, .6f, .2f, .5f, .1f, .5f, .3f};
   std::copy_n(values, 12, x.data());

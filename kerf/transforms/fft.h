@@ -7,8 +7,8 @@
 // or kissfft (BSD).  fft_fftw.cpp and fft_kissfft.cpp are the only files that name them.
 //
 // Bits:       the same from run to run and from thread to thread: a plan is a function of the
-//             length alone (FFTW estimates it; measured plans are 0-20 % faster, but change from
-//             run to run and so would the features).  The two libraries agree within rounding.
+//             length alone (FFTW estimates it: a plan that it measures may change from run to run,
+//             and the features with it).  The two libraries agree within rounding.
 // Error:      relative to |x|_2 sqrt n: about 2^-24 log2 n.
 // Cost:       2.5 n log2 n flops for lengths with small prime factors; any length works.
 // Reference:  Frigo & Johnson, "The design and implementation of FFTW3", Proc. IEEE 2005.
