@@ -106,6 +106,72 @@ Pool& pool() {
 
 }  // namespace
 
+struct Background::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<void()> work;
+  bool busy = false, here = false, running = false, stop = false;
+  std::exception_ptr error;
+  std::thread thread;
+
+  void loop() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return stop || running; });
+      if (stop) return;
+      lock.unlock();
+      std::exception_ptr thrown;
+      try {
+        work();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      lock.lock();
+      error = thrown;
+      running = false;
+      changed.notify_all();
+    }
+  }
+};
+
+Background::Background() : state_(std::make_unique<State>()) {}
+
+Background::~Background() {
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return !state_->running; });
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  if (state_->thread.joinable()) state_->thread.join();
+}
+
+bool Background::busy() const { return state_->busy; }
+
+void Background::start(std::function<void()> work) {
+  KERF_REQUIRE(!state_->busy, usage, "background work was started twice");
+  const std::lock_guard lock(state_->mutex);
+  state_->work = std::move(work);
+  state_->busy = true;
+  state_->error = nullptr;
+  state_->here = threads() == 1;
+  if (state_->here) return;
+  if (!state_->thread.joinable()) state_->thread = std::thread([this] { state_->loop(); });
+  state_->running = true;
+  state_->changed.notify_all();
+}
+
+void Background::wait() {
+  if (!state_->busy) return;
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return !state_->running; });
+  }
+  state_->busy = false;
+  if (state_->here) return state_->work();
+  if (state_->error) std::rethrow_exception(state_->error);
+}
+
 int threads() {
   const int count = thread_count.load();
   return count > 0 ? count : cores();

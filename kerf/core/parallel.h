@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <memory>
 
 #include "kerf/core/view.h"
 
@@ -19,5 +20,27 @@ void set_threads(int count);
 /// the cut does not depend on the number of threads.  The first exception of a body is thrown
 /// again here.  A parallel_for inside a body runs on the calling thread alone.
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
+
+/// One piece of work at a time on a thread of its own, beside the caller (reading ahead).  With
+/// threads() == 1 the work is done by wait(), on the calling thread.
+class Background {
+ public:
+  Background();
+  /// Waits for the work; what it threw is forgotten.
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// Starts `work`; the work before must have been waited for.
+  void start(std::function<void()> work);
+  /// Returns when the work is done; throws what it threw.  Nothing is done twice.
+  void wait();
+  /// Work was started and not waited for.
+  bool busy() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace kerf

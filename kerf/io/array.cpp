@@ -73,7 +73,11 @@ class ArrayReader final : public Reader {
     block.file = input_.name();
     block.first_row = row_;
     const Index rows = std::min(max_rows, header_.rows() - row_);
-    if (rows <= 0) return false;
+    if (rows <= 0) {
+      // Compressed data have a checksum behind the last element: look at it.
+      if (!header_.by_columns) input_.peek(1);
+      return false;
+    }
     if (header_.by_columns) {
       read_columns(block, rows);
     } else {

@@ -43,27 +43,47 @@ void EncodedSource::make_encoder() {
   encoder_ = std::make_unique<io::Encoder>(encoding_, reader_->schema(), name_, targets_);
 }
 
+EncodedSource::~EncodedSource() = default;
+
 void EncodedSource::set_encoding(const Encoding& encoding) {
+  rewind();  // the reading thread must not see the encoding change
   encoding_ = encoding;
-  rewind();
+  make_encoder();
 }
 
 void EncodedSource::rewind() {
+  try {
+    reading_.wait();
+  } catch (const Error&) {
+    // What was wrong with rows that nobody asked for is found again when they are.
+  }
+  counts_ = {};
   reader_->rewind();
   make_encoder();
   raw_rows_ = rows_ = 0;
 }
 
 bool EncodedSource::next(RowBlock& block) {
+  if (!reading_.busy()) reading_.start([this] { read_ahead(); });
+  reading_.wait();
+  std::swap(block, ahead_);
+  counts_ = encoder_->counts();
+  const bool more = block.rows() > 0;
+  if (more) reading_.start([this] { read_ahead(); });
+  return more;
+}
+
+/// The next block to ahead_; no rows at the end.
+void EncodedSource::read_ahead() {
   for (;;) {
     Index wanted = io::block_rows(reader_->schema().columns);
     if (most_rows_ > 0) wanted = std::min(wanted, most_rows_ - raw_rows_);
     if (wanted <= 0 || !reader_->next(raw_, wanted)) raw_.clear();
     raw_rows_ += raw_.rows;
-    encoder_->encode(raw_, block);
-    block.first_row = rows_;
-    rows_ += block.rows();
-    if (block.rows() > 0 || raw_.rows == 0) return block.rows() > 0;
+    encoder_->encode(raw_, ahead_);
+    ahead_.first_row = rows_;
+    rows_ += ahead_.rows();
+    if (ahead_.rows() > 0 || raw_.rows == 0) return;
   }
 }
 

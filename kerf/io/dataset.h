@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kerf/core/parallel.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/row_source.h"
 #include "kerf/io/data_options.h"
@@ -19,12 +20,14 @@
 
 namespace kerf {
 
-/// Encoded rows of files, block by block.
+/// Encoded rows of files, block by block.  While the caller works on a block, the next one is read
+/// and encoded on another thread.
 class EncodedSource final : public RowSource {
  public:
   /// `rows`: read the first rows only (0: all).
   EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding, std::string name,
                 io::Targets targets, Index rows);
+  ~EncodedSource() override;
 
   Index cols() const override { return encoding_.inputs; }
   void rewind() override;
@@ -33,13 +36,14 @@ class EncodedSource final : public RowSource {
   /// Whether blocks come with targets.
   bool has_targets() const { return encoder_->has_targets(); }
   /// What was not as in training, in the rows read since the last rewind().
-  const io::EncodeCounts& counts() const { return encoder_->counts(); }
+  const io::EncodeCounts& counts() const { return counts_; }
   const Encoding& encoding() const { return encoding_; }
   /// Reads with another encoding of the same columns from now on; rewinds.
   void set_encoding(const Encoding& encoding);
 
  private:
   void make_encoder();
+  void read_ahead();
 
   std::unique_ptr<io::Reader> reader_;
   Encoding encoding_;
@@ -47,8 +51,13 @@ class EncodedSource final : public RowSource {
   io::Targets targets_;
   Index most_rows_;
   std::unique_ptr<io::Encoder> encoder_;
+  io::EncodeCounts counts_;  // of the blocks handed out
+
+  // What follows belongs to the reading thread between start() and wait().
   io::RawBlock raw_;
+  RowBlock ahead_;
   Index raw_rows_ = 0, rows_ = 0;
+  Background reading_;  // last: its destructor waits for the thread that uses all of the above
 };
 
 struct Dataset {

@@ -113,8 +113,14 @@ std::unique_ptr<Decoder> make_decoder(std::shared_ptr<const File> file, bool& co
   auto bytes = std::make_unique<FileBytes>(std::move(file));
   bytes->want(6);
   const std::string_view head(bytes->data(), std::min<std::size_t>(6, bytes->available()));
-  compressed = head.starts_with("\x1f\x8b");
-  if (compressed) return std::make_unique<GzipDecoder>(std::move(bytes));
+  compressed = true;
+  if (head.starts_with("\x1f\x8b")) return std::make_unique<GzipDecoder>(std::move(bytes));
+  if (head == std::string_view("\xFD"
+                               "7zXZ\0",
+                               6))
+    return make_xz_decoder(std::move(bytes));
+  if (head.starts_with("\x28\xB5\x2F\xFD")) return make_zstd_decoder(std::move(bytes));
+  compressed = false;
   return std::make_unique<PlainDecoder>(std::move(bytes));
 }
 

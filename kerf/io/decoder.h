@@ -34,4 +34,7 @@ class FileBytes {
 /// The decoder for `file`, read from its first byte; `compressed` says whether it does anything.
 std::unique_ptr<Decoder> make_decoder(std::shared_ptr<const File> file, bool& compressed);
 
+std::unique_ptr<Decoder> make_xz_decoder(std::unique_ptr<FileBytes> bytes);
+std::unique_ptr<Decoder> make_zstd_decoder(std::unique_ptr<FileBytes> bytes);
+
 }  // namespace kerf::io

@@ -98,6 +98,9 @@ InputStream::InputStream(std::shared_ptr<File> file) : file_(std::move(file)) {
   decoder_ = make_decoder(file_, compressed_);
 }
 
+InputStream::InputStream(std::shared_ptr<File> file, std::function<std::unique_ptr<Decoder>()> make)
+    : file_(std::move(file)), make_(std::move(make)), decoder_(make_()), compressed_(true) {}
+
 std::string_view InputStream::peek(std::size_t bytes) {
   touched_ = true;
   if (begin_ > 0) {
@@ -147,7 +150,7 @@ void InputStream::rewind() {
   buffer_.clear();
   begin_ = 0;
   touched_ = false;
-  decoder_ = make_decoder(file_, compressed_);
+  decoder_ = make_ ? make_() : make_decoder(file_, compressed_);
 }
 
 }  // namespace kerf::io

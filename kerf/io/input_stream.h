@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,9 +59,12 @@ class Decoder {
 class InputStream {
  public:
   explicit InputStream(std::shared_ptr<File> file);
+  /// A part of a file (a member of an archive) that `make` decodes from its beginning.
+  InputStream(std::shared_ptr<File> file, std::function<std::unique_ptr<Decoder>()> make);
 
   const std::string& name() const { return file_->name(); }
   const File& file() const { return *file_; }
+  const std::shared_ptr<File>& shared_file() const { return file_; }
   bool compressed() const { return compressed_; }
   /// Bytes of the file used so far, of file().size(): for progress.
   Index file_position() const { return decoder_->file_position(); }
@@ -77,6 +81,7 @@ class InputStream {
 
  private:
   std::shared_ptr<File> file_;
+  std::function<std::unique_ptr<Decoder>()> make_;  // empty: by the first bytes
   std::unique_ptr<Decoder> decoder_;
   bool compressed_ = false, touched_ = false;
   std::vector<char> buffer_;  // peeked bytes, from begin_ on

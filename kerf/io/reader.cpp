@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/io/reader.h"
 
-#include <algorithm>
-
 #include "kerf/core/require.h"
 
 namespace kerf::io {
@@ -33,9 +31,11 @@ std::string RawBlock::where(Index row, Index column, Index byte) const {
 bool is_missing(std::string_view text) {
   if (text.empty() || text == "?") return true;
   if (text.size() > 4) return false;
-  char lower[4];
-  std::ranges::transform(text, lower, [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  const std::string_view word(lower, text.size());
+  char lower[4] = {};
+  std::size_t size = 0;
+  for (const char c : text.substr(0, 4))
+    lower[size++] = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const std::string_view word(lower, size);
   return word == "na" || word == "nan" || word == "null";
 }
 

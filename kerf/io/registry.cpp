@@ -2,14 +2,16 @@
 #include "kerf/io/registry.h"
 
 #include <algorithm>
-#include <map>
+#include <filesystem>
 
 #include "kerf/core/require.h"
+#include "kerf/io/cifar.h"
 #include "kerf/io/combine.h"
 #include "kerf/io/csv.h"
 #include "kerf/io/idx.h"
 #include "kerf/io/libsvm.h"
 #include "kerf/io/npy.h"
+#include "kerf/io/npz.h"
 
 namespace kerf::io {
 namespace {
@@ -18,6 +20,7 @@ constexpr std::size_t kHeadBytes = 1 << 16;
 
 bool is_npy(std::string_view head, const std::string&) { return looks_like_npy(head); }
 bool is_idx(std::string_view head, const std::string&) { return looks_like_idx(head); }
+bool is_npz(std::string_view head, const std::string&) { return looks_like_npz(head); }
 bool is_libsvm(std::string_view head, const std::string&) { return looks_like_libsvm(head); }
 
 /// Text is what has no zero bytes (UTF-16 has them, but it says so in its first two bytes).
@@ -30,6 +33,8 @@ bool is_text(std::string_view head, const std::string&) {
 constexpr Format kFormats[] = {
     {"npy", "NumPy array: 1-d and 2-d tables, 3-d and 4-d images", is_npy, open_npy},
     {"idx", "images and labels as MNIST has them", is_idx, open_idx},
+    {"npz", "NumPy archive with the arrays X and y", is_npz, open_npz},
+    {"cifar", "CIFAR-10 and CIFAR-100 binary files", looks_like_cifar, open_cifar},
     {"libsvm", "sparse rows of text: label index:value ...", is_libsvm, open_libsvm},
     {"csv", "tables of text: CSV, TSV, blanks", is_text, open_csv},
 };
@@ -53,7 +58,8 @@ void refuse_foreign(std::string_view head, const std::string& name) {
     refuse("an HDF5 file", "write its array as npy (h5py, then numpy.save)");
   if (head.starts_with("PK") && (file.ends_with(".xlsx") || file.ends_with(".ods")))
     refuse("a spreadsheet", "save it as CSV");
-  if (head.starts_with("PK")) refuse("a zip archive", "unpack it first");
+  if (head.starts_with("PK\3\4") && !looks_like_npz(head))
+    refuse("a zip archive", "unpack it first");
   if (head.starts_with("\xD0\xCF\x11\xE0")) refuse("an old Excel file", "save it as CSV");
   if (head.starts_with("ARROW1"))
     refuse("an Arrow file", "write it as CSV or npy (pandas.read_feather(...).to_csv(...))");
@@ -92,9 +98,40 @@ std::unique_ptr<Reader> open_reader(std::shared_ptr<File> file, const std::strin
   fail(ErrorKind::data, "{} is in none of the formats that kerf reads ({})", name, known);
 }
 
-std::unique_ptr<Reader> open_source(const std::vector<std::string>& paths,
+std::vector<std::string> expand_directories(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    std::string training, testing;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      const std::string name = entry.path().filename().string();
+      if (!entry.is_regular_file() || name.starts_with('.')) continue;
+      // Labels belong to the images beside them; they are no rows of their own.
+      if (name.find("labels-idx1") != std::string::npos) continue;
+      found.push_back(entry.path().string());
+      const std::string lower = lower_case(name);
+      if (lower.starts_with("train") || lower.starts_with("data_batch")) training = name;
+      if (lower.starts_with("test") || lower.starts_with("t10k")) testing = name;
+    }
+    KERF_REQUIRE(!found.empty(), data, "the directory {} has no files", path);
+    KERF_REQUIRE(training.empty() || testing.empty(), usage,
+                 "the directory {} holds both training and test files ({}, {}); name the files",
+                 path, training, testing);
+    std::ranges::sort(found);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+std::unique_ptr<Reader> open_source(const std::vector<std::string>& given,
                                     const ReadOptions& options, const std::string& labels,
                                     bool rewindable) {
+  const std::vector<std::string> paths = expand_directories(given);
   KERF_REQUIRE(!paths.empty(), usage, "no data file is given");
   KERF_REQUIRE(std::ranges::count(paths, "-") + (labels == "-" ? 1 : 0) <= 1, usage,
                "standard input (-) can be given once only");

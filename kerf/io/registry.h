@@ -28,6 +28,10 @@ std::span<const Format> formats();
 std::unique_ptr<Reader> open_reader(std::shared_ptr<File> file, const std::string& path,
                                     const ReadOptions& options, bool find_labels = true);
 
+/// Directories replaced by their files, by name.  Error (usage) for one that holds both training
+/// and test files, Error (data) for one without files.
+std::vector<std::string> expand_directories(const std::vector<std::string>& paths);
+
 /// Opens several files as one source, in order, with labels from another file unless `labels` is
 /// "".  "-" is standard input; with `rewindable` it is kept in a temporary file first.
 std::unique_ptr<Reader> open_source(const std::vector<std::string>& paths,
