@@ -109,10 +109,13 @@ std::string bold(const std::string& text) {
 }
 
 std::string with_commas(Index value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (auto at = static_cast<Index>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return (value < 0 ? "-" : "") + digits;
+  const std::string digits = std::to_string(value);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
 std::string human_seconds(double seconds) {

@@ -20,15 +20,16 @@ struct Data {
   Matrix<double> y;
 };
 
-/// y = sin(3 x_0) + x_1^2, or its sign as a class.
+/// y = sin(3 x_0) + cos(2 x_1) + noise of variance 0.09, or whether that is positive as a class.
 Data make_data(Index rows, bool classes) {
   Data data{Matrix<float>(rows, 3), Matrix<double>(rows, 1)};
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < 3; ++j)
       data.x(i, j) =
           static_cast<float>(rng::normal(rng::Key{5}, static_cast<std::uint64_t>(i * 3 + j)));
-    const double value = std::sin(3 * data.x(i, 0)) + data.x(i, 1) * data.x(i, 1);
-    data.y(i, 0) = classes ? (value > 0.8 ? 1 : 0) : value;
+    const double value = std::sin(3 * data.x(i, 0)) + std::cos(2 * data.x(i, 1));
+    const double noise = 0.3 * rng::normal(rng::Key{6}, static_cast<std::uint64_t>(i));
+    data.y(i, 0) = classes ? (value > 0 ? 1 : 0) : value + noise;
   }
   return data;
 }
@@ -58,8 +59,9 @@ double mean_squared_error(const Matrix<double>& scores, const Data& data) {
   return error / static_cast<double>(data.x.rows());
 }
 
-// The target varies with variance about 2.5 and has no noise; what cross-validation promises on the
-// training rows must hold on rows it has not seen.
+// Nothing can do better than the noise, 0.09.  A mean of n squares of Gaussian noise has a standard
+// error of sqrt(2/n) of itself: what cross-validation says on 2,000 rows and what 1,000 fresh rows
+// show may differ by five of those, and by the bit that a model of all rows is better.
 TEST(Trainer, LearnsARegressionAndCrossValidationTellsHowWell) {
   const Data train = make_data(2000, false), all = make_data(3000, false);
   const auto [model, report] =
@@ -70,10 +72,10 @@ TEST(Trainer, LearnsARegressionAndCrossValidationTellsHowWell) {
     fresh.y(i, 0) = all.y(2000 + i, 0);
   }
   const double error = mean_squared_error(predict(model, fresh), fresh);
-  EXPECT_LT(error, 0.05 * 2.5);  // explains 95 % of the variance
   ASSERT_TRUE(report.cv_error.has_value());
-  EXPECT_LT(error, 2 * *report.cv_error);
-  EXPECT_GT(error, *report.cv_error / 2);
+  EXPECT_LT(error, 0.18);
+  EXPECT_GT(error, 0.09 * (1 - 5 * std::sqrt(2.0 / 1000)));
+  EXPECT_NEAR(error, *report.cv_error, 5 * std::sqrt(2.0 / 1000 + 2.0 / 2000) * *report.cv_error);
   EXPECT_GT(report.path.size(), 3u);
 }
 
@@ -119,7 +121,7 @@ TEST(Trainer, RefusesWhatCannotWorkBeforeItStarts) {
     }
     return std::optional<ErrorKind>();
   };
-  EXPECT_EQ(kind_of("rff", {{"features", "10000000"}}, 0), ErrorKind::memory);
+  EXPECT_EQ(kind_of("rff", {{"features", "10000000"}}, 1 << 30), ErrorKind::memory);
   EXPECT_EQ(kind_of("rff", {{"features", "4096"}}, 1 << 20), ErrorKind::memory);
   EXPECT_EQ(kind_of("rff", {{"features", "-3"}}, 0), ErrorKind::usage);
   EXPECT_EQ(kind_of("rff", {{"features", "7"}}, 0), ErrorKind::usage);
