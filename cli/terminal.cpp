@@ -82,7 +82,9 @@ void catch_interrupts() {
   action.sa_handler = on_interrupt;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // `kerf predict ... | head`: a failed write says enough
+  // A failed write says enough: `kerf predict ... | head`, a file-size limit.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void check_interrupt() {

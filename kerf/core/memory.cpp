@@ -23,17 +23,20 @@ Index number_in(const std::string& path, Index otherwise) {
   return file >> value ? value : otherwise;
 }
 
-/// Available memory by the kernel's own estimate.
-Index machine_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  Index kilobytes = 0;
-  while (file >> name >> kilobytes) {
-    if (name == "MemAvailable:") return kilobytes * 1024;
+/// "Name:  123 kB" in a file of /proc, in bytes, or `otherwise`.
+Index kilobytes_in(const char* path, std::string_view name, Index otherwise) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    Index kilobytes = 0;
+    if (word == name && file >> kilobytes) return kilobytes * 1024;
+    file.clear();
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
-  return kUnlimited;
+  return otherwise;
 }
+
+/// Available memory by the kernel's own estimate.
+Index machine_memory() { return kilobytes_in("/proc/meminfo", "MemAvailable:", kUnlimited); }
 
 /// What the control group still allows: its limit less its use.
 Index cgroup_memory() {
@@ -62,11 +65,8 @@ Index address_space() {
 
 Index available_memory() { return std::min({machine_memory(), cgroup_memory(), address_space()}); }
 
-Index peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<Index>(usage.ru_maxrss) * 1024;
-}
+// Not getrusage(): its high-water mark is inherited from the process that started this one.
+Index peak_memory() { return kilobytes_in("/proc/self/status", "VmHWM:", 0); }
 
 std::string human_bytes(Index bytes) {
   constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
