@@ -1,0 +1,67 @@
+"""Everything shown is run: the README's code blocks, the examples, and the links between documents."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(os.environ.get("KERF_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("KERF_BUILD", ROOT / "build" / "release"))
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, re.S)
+
+
+def shell_commands():
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    return [line.split("  #")[0].strip() for line in lines if line.startswith("kerf ")]
+
+
+def test_readme_names_the_two_commands():
+    assert "make demo" in README and "make test" in README
+
+
+def test_readme_shell_blocks_run(tmp_path):
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    commands = shell_commands()
+    assert len(commands) >= 4
+    path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path}, timeout=200)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_readme_cpp_block_is_the_first_example():
+    (code,) = blocks("cpp")
+    assert code.strip() in (ROOT / "examples" / "01_fit_and_predict.cpp").read_text()
+
+
+@pytest.mark.parametrize("example", sorted(p.stem for p in (ROOT / "examples").glob("*.cpp")))
+def test_examples_run(example, tmp_path):
+    done = subprocess.run([str(BUILD / "bin" / example), str(ROOT / "data")], cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("document", sorted(str(p.relative_to(ROOT)) for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kerf/*.md")]))
+def test_links_lead_somewhere(document):
+    path = ROOT / document
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{document} links to {target}"
+
+
+def test_every_map_and_kernel_is_documented():
+    text = (ROOT / "docs" / "guide.md").read_text()
+    for listing in ("maps", "kernels"):
+        done = subprocess.run([str(BUILD / "bin" / "kerf"), listing], capture_output=True, text=True)
+        for name in re.findall(r"^(\S+)", done.stdout, re.M):
+            assert f"`{name}`" in text, f"docs/guide.md does not name `{name}`"
+
+
+def test_no_package_is_missing_from_the_install_script():
+    assert shutil.which("sh") and (ROOT / "tools" / "install-deps").stat().st_mode & 0o111

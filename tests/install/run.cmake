@@ -1,0 +1,15 @@
+# Installs kerf into a scratch prefix, builds the consumer against it and runs it.
+set(prefix ${BUILD}/install-test)
+file(REMOVE_RECURSE ${prefix} ${prefix}-build)
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\n${out}")
+  endif()
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${prefix}-build -G Ninja
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_CXX_COMPILER=${CXX})
+run(${CMAKE_COMMAND} --build ${prefix}-build)
+run(${prefix}-build/consumer ${SOURCE}/data/iris_train.csv ${prefix}/iris.kerf)
+run(${prefix}/bin/kerf info ${prefix}/iris.kerf)
