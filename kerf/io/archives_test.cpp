@@ -216,12 +216,12 @@ TEST_F(Archives, DamagedFilesGiveAnErrorOrRows) {
       {"t.xz", xz(table)},
       {"t.zst", zstd(table)}};
   for (const auto& [name, bytes] : files) {
+    const std::string target = name == "t.idx" ? "none" : "last";
     int refused = 0;
     for (std::uint64_t k = 0; k < 60; ++k) {
       const auto path = folder_.write(name, mutated(bytes, k));
       const std::string message = error_of([&] {
-        auto data =
-            open_dataset({path}, {.target = name == "t.idx" ? "none" : "last"}, rng::Key{1});
+        auto data = open_dataset({path}, {.target = target}, rng::Key{1});
         gather(*data.source);
       });
       refused += !message.empty();
