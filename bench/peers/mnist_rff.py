@@ -3,7 +3,7 @@
 
     /usr/bin/python3 bench/peers/mnist_rff.py --data DIR [--seeds 5] [--kerf build/release/bin/kerf]
 
-DIR holds the four gzipped idx files.  Unit rows, bandwidth 0.7071 (gamma 1), the same fixed lambda on both sides
+DIR holds the four gzipped idx files.  Unit rows, bandwidth 0.7071 (gamma 1), one cosine with a phase per feature (what RBFSampler does), the same fixed lambda on both sides
 (alpha = n lambda).  Each side runs in a process of its own, alternately, so that both meet the same machine; times are
 wall clock from the compressed file to the fitted model, memory is the peak of the process.  Prints a Markdown table.
 """
@@ -54,7 +54,7 @@ def kerf_side(program, folder, seed):
     with tempfile.TemporaryDirectory() as scratch:
         model = pathlib.Path(scratch) / "m.kerf"
         start = time.perf_counter()
-        fit = subprocess.run([program, "fit", folder / "train-images-idx3-ubyte.gz", "-o", model, "--map", "rff", "--features", str(FEATURES),
+        fit = subprocess.run([program, "fit", folder / "train-images-idx3-ubyte.gz", "-o", model, "--map", "rff", "--form", "phase", "--features", str(FEATURES),
                               "--bandwidth", "0.70710678", "--scale", "unit", "--lambda", str(LAMBDA), "--seed", str(seed), "--json"],
                              check=True, capture_output=True, text=True)
         seconds = time.perf_counter() - start
@@ -89,7 +89,8 @@ def main():
               f"scikit-learn {theirs[-1]['seconds']:.1f} s {100 * theirs[-1]['accuracy']:.2f} %", file=sys.stderr)
     print(f"| MNIST, {FEATURES} features, lambda {LAMBDA}, {arguments.seeds} seeds | kerf | scikit-learn |\n|---|---|---|")
     mean = lambda rows, key: statistics.mean(row[key] for row in rows)
-    print(f"| accuracy, mean | {100 * mean(ours, 'accuracy'):.2f} % | {100 * mean(theirs, 'accuracy'):.2f} % |")
+    spread = lambda rows: 100 * statistics.stdev(row["accuracy"] for row in rows) if len(rows) > 1 else 0.0
+    print(f"| accuracy: mean (standard deviation over seeds) | {100 * mean(ours, 'accuracy'):.2f} % ({spread(ours):.2f}) | {100 * mean(theirs, 'accuracy'):.2f} % ({spread(theirs):.2f}) |")
     print(f"| seconds from file to model, median | {statistics.median(r['seconds'] for r in ours):.1f} | {statistics.median(r['seconds'] for r in theirs):.1f} |")
     ratios = [t["seconds"] / o["seconds"] for o, t in zip(ours, theirs)]
     print(f"| times as fast, seed by seed: median (least) | {statistics.median(ratios):.2f} ({min(ratios):.2f}) | 1 |")
