@@ -34,6 +34,8 @@ std::vector<Case> cases() {
     for (const auto& option : entry.options()) {
       if (option.name == "bandwidth") base["bandwidth"] = "1.3";
       if (option.name == "bias") base["bias"] = "0.6";
+      // Deeper maps have a bias of O(1/m); their own tests show that it falls as it should.
+      if (option.name == "depth") base["depth"] = "1";
     }
     all.push_back({entry, base});
     for (const auto& option : entry.options()) {
@@ -188,7 +190,7 @@ TEST_P(EveryFeatureMap, IsUnbiasedWithTheVarianceItStates) {
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   std::string name = info.param.entry.name;
   for (const auto& [key, value] : info.param.params)
-    if (key != "bandwidth" && !(key == "features" && value == "64") &&
+    if (key != "bandwidth" && key != "depth" && !(key == "features" && value == "64") &&
         !(key == "bias" && value == "0.6"))
       name += "_" + key + "_" + value;
   for (char& c : name)

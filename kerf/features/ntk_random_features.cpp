@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/ntk_random_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/pointwise.h"
+#include "kerf/core/require.h"
+#include "kerf/sketch/tensor_sketch.h"
+#include "kerf/sketch/tensor_srht.h"
+
+namespace kerf {
+namespace {
+
+using LayerSize = NtkRandomFeatures::LayerSize;
+
+constexpr Index kBlockRows = 96;
+constexpr Index kBlockFloats = 1 << 20;  // of one layer's output: blocks of wide maps are shorter
+
+/// Features of `depth` whole layers of m order-1 and m step features; stops counting beyond `cap`.
+Index whole_features(Index dim, Index m, Index depth, Index cap) {
+  Index size = dim;
+  for (Index l = 0; l < depth && size <= cap; ++l) size = m + m * size;
+  return size;
+}
+
+std::vector<LayerSize> whole_sizes(Index dim, const NtkMapOptions& options) {
+  KERF_REQUIRE(options.ms == 0, usage, "map ntk-rf: --ms is for a sketch, not for --sketch none");
+  constexpr Index kTooMany = Index{1} << 31;  // times a width of at most 2^24 it still fits 63 bits
+  Index m = std::max<Index>(1, options.m0);
+  const Index needed = whole_features(dim, m, options.depth, kTooMany);
+  KERF_REQUIRE(needed <= options.features, usage,
+               "map ntk-rf: --sketch none with {} step features a layer, depth {} and {} input "
+               "columns needs {}{} features, but --features is {}",
+               m, options.depth, dim, needed > kTooMany ? "more than " : "",
+               std::min(needed, kTooMany), options.features);
+  if (options.m0 == 0)
+    while (whole_features(dim, m + 1, options.depth, options.features) <= options.features) ++m;
+  std::vector<LayerSize> sizes;
+  LayerSize size = {dim, dim, m, m, m * dim};
+  for (Index l = 1; l <= options.depth; ++l) {
+    if (l == options.depth) size.m1 = options.features - size.ms;
+    sizes.push_back(size);
+    size = {m, size.psi_out(), m, m, m * size.psi_out()};
+  }
+  return sizes;
+}
+
+/// x' / |x'| for a block of rows, dense or sparse as they came, and the lengths |x'|.
+class UnitRows {
+ public:
+  void assign(const RowsView& x, double bias) {
+    is_sparse_ = x.is_sparse();
+    norms_.clear();
+    sparse_.clear();
+    sparse_.cols = direction_dim(x.cols(), bias);
+    if (!is_sparse_) dense_.resize(x.rows(), sparse_.cols);
+    for (Index i = 0; i < x.rows(); ++i) {
+      const auto values = is_sparse_ ? x.sparse().row(i).values : x.dense().row(i);
+      norms_.push_back(length(values, bias));
+      const double scale = norm(i) > 0 ? 1 / norm(i) : 0;
+      if (is_sparse_)
+        push_sparse(x.sparse().row(i), bias, scale);
+      else
+        fill_dense(values, bias, scale, dense_.row(i));
+    }
+  }
+  RowsView view() const { return is_sparse_ ? RowsView(sparse_.view()) : RowsView(dense_.view()); }
+  double norm(Index i) const { return norms_[static_cast<std::size_t>(i)]; }
+
+ private:
+  /// In the order of the columns: zeros change nothing, so dense and sparse rows have equal bits.
+  static double length(std::span<const float> x, double bias) {
+    double sum = 0;
+    for (const float v : x) sum += double{v} * v;
+    return std::sqrt(sum + bias * bias);
+  }
+  static void fill_dense(std::span<const float> x, double bias, double scale,
+                         std::span<float> out) {
+    for (std::size_t j = 0; j < x.size(); ++j) out[j] = static_cast<float>(x[j] * scale);
+    if (bias != 0) out.back() = static_cast<float>(bias * scale);
+  }
+  void push_sparse(const SparseRow& x, double bias, double scale) {
+    for (std::size_t k = 0; k < x.values.size(); ++k)
+      sparse_.push(x.columns[k], static_cast<float>(x.values[k] * scale));
+    if (bias != 0)
+      sparse_.push(static_cast<std::int32_t>(sparse_.cols - 1), static_cast<float>(bias * scale));
+    sparse_.end_row();
+  }
+
+  Matrix<float> dense_;
+  CsrMatrix sparse_;
+  std::vector<double> norms_;
+  bool is_sparse_ = false;
+};
+
+/// out(i, :) = a(i, :) (x) b(i, :), whole.
+void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<float> out) {
+  std::vector<float> spread;
+  for (Index i = 0; i < a.rows; ++i) {
+    const std::span<const float> right = dense_row(b, i, spread);
+    float* to = out.row(i).data();
+    for (const float left : a.row(i))
+      for (const float r : right) *to++ = left * r;
+  }
+}
+
+/// Memory of a projection while and after it is made (as in ArcCosineFeatures::bytes).
+Index direction_bytes(Index dim, Index count, Directions kind) {
+  return 4 * dim * count * (kind == Directions::orthogonal ? 4 : 1);
+}
+
+}  // namespace
+
+std::vector<LayerSize> NtkRandomFeatures::layer_sizes(Index in_dim, const Options& options) {
+  // An unknown bias ("auto") is one more coordinate.
+  const Index dim = direction_dim(in_dim, options.bias.value_or(1));
+  std::vector<LayerSize> sizes;
+  if (options.kernel == NetworkKernel::nngp) {
+    for (Index l = 1; l <= options.depth; ++l) {
+      const Index in = l == 1 ? dim : options.features;
+      sizes.push_back({in, in, options.features, 0, 0});
+    }
+    return sizes;
+  }
+  if (options.sketch == ProductSketch::none) return whole_sizes(dim, options);
+  const Index ms = options.ms > 0 ? options.ms : options.features / 2;
+  const Index m1 = options.features - ms;
+  KERF_REQUIRE(m1 >= 1 && ms >= 1, usage,
+               "map ntk-rf: of {} features {} are for sketched products, but at least one must be "
+               "and one must not",
+               options.features, ms);
+  const Index m0 = options.m0 > 0 ? options.m0 : m1;
+  for (Index l = 1; l <= options.depth; ++l)
+    sizes.push_back({l == 1 ? dim : m1, l == 1 ? dim : options.features, m1, m0, ms});
+  return sizes;
+}
+
+NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::Key key)
+    : FeatureMap(in_dim, options.features) {
+  KERF_REQUIRE(options.bias.has_value(), usage,
+               "map ntk-rf: --bias auto needs data; give a number");
+  bias_ = *options.bias;
+  const bool unit = options.directions != Directions::gaussian;
+  std::uint64_t label = 0;
+  for (const LayerSize& size : layer_sizes(in_dim, options)) {
+    const rng::Key layer_key = key.child(++label);
+    const auto draw = [&](Index count, const char* name) {
+      return draw_directions(options.directions, size.phi_in, 0, count, layer_key.child(name));
+    };
+    Layer layer;
+    layer.size = size;
+    layer.relu_scale = static_cast<float>(std::sqrt(
+        2.0 * static_cast<double>(unit ? size.phi_in : 1) / static_cast<double>(size.m1)));
+    layer.step_scale =
+        static_cast<float>(std::sqrt(2.0 / static_cast<double>(std::max<Index>(1, size.m0))));
+    const bool own = !options.shared_directions && size.m0 > 0;
+    layer.directions = draw(own ? size.m1 : std::max(size.m1, size.m0), "directions");
+    if (own) layer.step_directions = draw(size.m0, "step");
+    const rng::Key sketch_key = layer_key.child("sketch");
+    if (size.m0 > 0 && options.sketch == ProductSketch::tensorsrht)
+      layer.product = std::make_unique<TensorSrht>(size.m0, size.psi_in, size.ms, sketch_key);
+    if (size.m0 > 0 && options.sketch == ProductSketch::tensorsketch)
+      layer.product = std::make_unique<TensorSketch>(std::vector<Index>{size.m0, size.psi_in},
+                                                     size.ms, sketch_key);
+    layers_.push_back(std::move(layer));
+  }
+}
+
+std::unique_ptr<Kernel> NtkRandomFeatures::kernel(const Options& options) {
+  Params params = {{"depth", std::to_string(options.depth)}};
+  if (options.bias) params["bias"] = format_number(*options.bias);
+  return find_kernel(kNetworkKernelNames[static_cast<int>(options.kernel)]).make(params);
+}
+
+double NtkRandomFeatures::relative_variance(const Options& options) {
+  const auto depth = static_cast<double>(options.depth);
+  if (options.kernel == NetworkKernel::nngp)
+    return depth * 6 / static_cast<double>(options.features);
+  double m1 = 1, m0 = 1, sketch = 0;
+  if (options.sketch == ProductSketch::none) {
+    // How many fit depends on the input dimension, which is not known here: at least this many do.
+    m1 = m0 = static_cast<double>(std::max<Index>(1, options.m0));
+  } else {
+    const LayerSize size = layer_sizes(1, options).front();
+    m1 = static_cast<double>(size.m1);
+    m0 = static_cast<double>(size.m0);
+    const auto ms = static_cast<double>(size.ms);
+    sketch = options.sketch == ProductSketch::tensorsrht ? 8 / ms : 6 / ms + 4 / (ms * ms);
+  }
+  const double covariance = options.shared_directions ? 2 * std::sqrt(6 / (m1 * m0)) : 0;
+  return depth * (6 / m1 + 1 / m0 + covariance + sketch * (1 + 1 / m0)) / 4;
+}
+
+Index NtkRandomFeatures::bytes(Index in_dim, const Options& options) {
+  Index bytes = 0;
+  for (const LayerSize& size : layer_sizes(in_dim, options)) {
+    const Index count = options.shared_directions ? std::max(size.m1, size.m0) : size.m1 + size.m0;
+    bytes += direction_bytes(size.phi_in, count, options.directions);
+    if (options.sketch != ProductSketch::none) bytes += 8 * (size.m0 + size.psi_in + size.ms);
+  }
+  return bytes;
+}
+
+void NtkRandomFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
+  const Index block = std::clamp<Index>(kBlockFloats / out_dim(), 1, kBlockRows);
+  for (Index begin = 0; begin < x.rows(); begin += block) {
+    const Index end = std::min(begin + block, x.rows());
+    transform_block(x.slice(begin, end), out.slice(begin, end));
+  }
+}
+
+void NtkRandomFeatures::transform_block(const RowsView& x, MatrixView<float> out) const {
+  thread_local UnitRows unit;
+  thread_local Matrix<float> memory[2];  // psi of this layer and of the one below
+  unit.assign(x, bias_);
+  RowsView phi = unit.view(), psi = phi;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const LayerSize& size = layers_[l].size;
+    MatrixView<float> next = out;
+    if (l + 1 < layers_.size()) {
+      memory[l % 2].resize(x.rows(), size.psi_out());
+      next = memory[l % 2].view();
+    }
+    apply(layers_[l], phi, psi, next);
+    phi = MatrixView<const float>(next.data, next.rows, size.m1, next.stride);
+    psi = next;
+  }
+  for (Index i = 0; i < x.rows(); ++i) {
+    const auto norm = static_cast<float>(unit.norm(i));
+    for (float& z : out.row(i)) z *= norm;
+  }
+}
+
+/// out = [phi_l, Q_l(e_l (x) psi)], the layer's features of phi = phi_{l-1} and psi = psi_{l-1}.
+void NtkRandomFeatures::apply(const Layer& layer, const RowsView& phi, const RowsView& psi,
+                              MatrixView<float> out) {
+  thread_local Matrix<float> steps;
+  const LayerSize& size = layer.size;
+  steps.resize(out.rows, size.m0);
+  // Of directions first, first + 1, .. only those below `count` are a feature of this kind.
+  const auto part = [](std::span<float> y, Index first, Index count) {
+    return y.first(static_cast<std::size_t>(
+        std::clamp<Index>(count - first, 0, static_cast<Index>(y.size()))));
+  };
+  const auto activate_step = [&](Index i, Index first, std::span<float> y) {
+    const auto used = part(y, first, size.m0);
+    if (!used.empty()) step(used, layer.step_scale, steps.row(i).data() + first);
+  };
+  const bool shared = layer.step_directions.out_dim() == 0;
+  layer.directions.apply(phi, [&](Index i, Index first, std::span<float> y) {
+    const auto used = part(y, first, size.m1);
+    if (!used.empty()) relu(used, layer.relu_scale, out.row(i).data() + first);
+    if (shared) activate_step(i, first, y);
+  });
+  if (!shared) layer.step_directions.apply(phi, activate_step);
+  if (size.m0 == 0) return;
+  const MatrixView<float> products(out.data + size.m1, out.rows, size.ms, out.stride);
+  if (layer.product == nullptr) {
+    tensor_product(steps.view(), psi, products);
+  } else {
+    const RowsView factors[] = {steps.view(), psi};
+    layer.product->apply(factors, products);
+  }
+}
+
+}  // namespace kerf

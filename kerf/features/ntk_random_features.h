@@ -1,0 +1,122 @@
+// Random features of the neural tangent kernel (NTK) and of the NNGP of ReLU networks, any depth.
+//
+//   x' = (x, bias);  psi_0 = phi_0 = x' / |x'|;  for l = 1 .. L, with random directions W_l:
+//     phi_l = sqrt(2 c/m1) max(0, W_l phi_{l-1})   c = dimension of phi_{l-1} for unit directions
+//     e_l   = sqrt(2/m0) [W_l phi_{l-1} > 0]       (W_l its own, unless directions are shared)
+//     psi_l = [phi_l, Q_l(e_l (x) psi_{l-1})]      Q_l: sketch of the tensor product into ms
+//     numbers
+//   ntk: |x'| psi_L, M = m1 + ms features.   nngp: |x'| phi_L, M = m1.
+//   sketch none keeps the whole tensor product, so its layers are narrow: layers of m order-1 and m
+//   step features need P_L features, P_0 = d', P_l = m + m P_{l-1}.  m is the largest that fits M
+//   (or option m0); the last layer gets the features left over as order-1 features.
+//
+// Unbiased:   at depth 1, for all options.  Beyond, every layer is unbiased given the one below,
+//             and the whole has a bias of O(1/m1); none for nngp at x = y.
+// Error:      depth 1, |x'| = |y'| = 1: <phi, phi> has Var <= 6/m1, <e, e> Var <= 1/m0, and the
+//             sketch adds S E|e(x)|^2 |e(y)|^2 <= S (1 + 1/m0), uncorrelated with both, where
+//             S = 8/ms (tensorsrht), 6/ms + 4/ms^2 (tensorsketch), 0 (none).  In all
+//               shared directions:       Var <= (sqrt(6/m1) + sqrt(1/m0))^2 + S (1 + 1/m0)
+//               independent directions:  Var <= 6/m1 + 1/m0 + S (1 + 1/m0),
+//             to be divided by k(x, x) k(y, y) = 4 (ntk); nngp: 6/m1.  Orthogonal directions:
+//             observed to be lower, not proved (as in arc_cosine_features.h).
+//             Depth L: relative_variance() is L times that, an estimate and no bound.
+// Cost:       a row: m (d' + (L - 1) m1) multiply-adds with m = max(m0, m1), twice that with
+//             directions of their own, and L sketches.  As many floats; orthogonal directions of
+//             the layers above the first cost a QR decomposition of m1 x m1.  Sparse rows are never
+//             made dense for the first layer; tensorsrht spreads one row at a time (d' floats a
+//             thread).
+// Reference:  Zandieh et al., "Scaling neural tangent kernels via sketching and random features",
+//             NeurIPS 2021, Algorithm 2 (tensorsketch); Han et al., ibid. (tensorsrht).
+// Differs:    directions exactly from the leverage-score law, no Gibbs sweeps (directions.h);
+//             e_l and phi_l share their directions by default: one projection instead of two, every
+//             inner product keeps its expectation; a bias coordinate (0: the paper's kernel).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/features/directions.h"
+#include "kerf/features/feature_map.h"
+#include "kerf/kernels/ntk.h"
+#include "kerf/sketch/sketch.h"
+
+namespace kerf {
+
+enum class NetworkKernel { ntk, nngp };
+inline constexpr const char* kNetworkKernelNames[] = {"ntk", "nngp"};
+
+enum class ProductSketch { tensorsrht, tensorsketch, none };
+inline constexpr const char* kProductSketchNames[] = {"tensorsrht", "tensorsketch", "none"};
+
+struct NtkMapOptions {
+  NetworkKernel kernel = NetworkKernel::ntk;
+  Index depth = 2;
+  Index features = 4096;
+  Directions directions = Directions::sphere;
+  ProductSketch sketch = ProductSketch::tensorsrht;
+  bool shared_directions = true;
+  Index m0 = 0;
+  Index ms = 0;
+  std::optional<double> bias;
+
+  void describe(OptionVisitor& v) {
+    v.choice("kernel", kernel, kNetworkKernelNames,
+             "kernel of the network: all layers trained "
+             "(ntk) or the last one only (nngp)");
+    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
+    v.integer("features", features, {1, 1 << 24}, "number of features");
+    v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
+    v.choice("sketch", sketch, kProductSketchNames,
+             "how the tensor product of a layer is sketched; none: kept whole");
+    v.flag("shared-directions", shared_directions,
+           "step and ReLU features of a layer use the same directions");
+    v.integer("m0", m0, {0, 1 << 24},
+              "step features of a layer; 0: as many as ReLU features (sketch none: what fits)");
+    v.integer("ms", ms, {0, 1 << 24}, "features that are sketched products; 0: half of them");
+    v.automatic("bias", bias, {0, 1e30},
+                "constant coordinate appended to every row; auto: the typical length of a row");
+  }
+};
+
+class NtkRandomFeatures final : public FeatureMap {
+ public:
+  using Options = NtkMapOptions;
+  static constexpr const char* kName = "ntk-rf";
+  static constexpr const char* kOwner = "map ntk-rf";
+  static constexpr const char* kPythonName = "NTKFeatures";
+  static constexpr const char* kSummary =
+      "random features of the neural tangent kernel (or NNGP) of a deep ReLU network";
+
+  /// Layer l = 1, 2, .. draws from key.child(l): its directions from child("directions") of that,
+  /// those of the step features, unless shared, from child("step"), its sketch from
+  /// child("sketch").
+  NtkRandomFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::unique_ptr<Kernel> kernel(const Options& options);
+  static double relative_variance(const Options& options);
+  static Index bytes(Index in_dim, const Options& options);
+
+  /// Dimensions of one layer; m0 = ms = 0 for nngp.
+  struct LayerSize {
+    Index phi_in, psi_in;  ///< of phi_{l-1} and psi_{l-1}
+    Index m1, m0, ms;      ///< order-1 features, step features, (sketched) products of them
+    Index psi_out() const { return m1 + ms; }
+  };
+  static std::vector<LayerSize> layer_sizes(Index in_dim, const Options& options);
+
+ private:
+  struct Layer {
+    LayerSize size;
+    float relu_scale, step_scale;
+    Projection directions;
+    Projection step_directions;          // nothing in it: shared
+    std::unique_ptr<TensorMap> product;  // null: the whole tensor product, or none (nngp)
+  };
+
+  void transform_rows(const RowsView& x, MatrixView<float> out) const override;
+  void transform_block(const RowsView& x, MatrixView<float> out) const;
+  static void apply(const Layer& layer, const RowsView& phi, const RowsView& psi,
+                    MatrixView<float> out);
+
+  double bias_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace kerf
