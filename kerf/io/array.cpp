@@ -57,9 +57,9 @@ class ArrayReader final : public Reader {
 
   const Schema& schema() const override { return schema_; }
   void rewind() override {
-    if (row_ == 0) return;
     row_ = 0;
-    if (header_.by_columns) return;
+    if (!moved_) return;  // a pipe can be read once only
+    moved_ = false;
     input_.rewind();
     input_.read_some(bytes_, header_.data_offset);
   }
@@ -121,6 +121,7 @@ class ArrayReader final : public Reader {
 
   void read_rows(RawBlock& block, Index rows) {
     const Index wanted = rows * columns_ * element_size(header_.type);
+    moved_ = true;  // even if this fails
     input_.read_some(bytes_, wanted);
     KERF_REQUIRE(static_cast<Index>(bytes_.size()) == wanted, data,
                  "{} is cut short: it ends within row {} of {}", input_.name(),
@@ -167,6 +168,7 @@ class ArrayReader final : public Reader {
   ArrayHeader header_;
   Schema schema_;
   Index columns_ = 0, row_ = 0;
+  bool moved_ = false;  // input_ does not stand behind the header
   std::vector<char> bytes_;
   std::vector<double> column_;
 };

@@ -25,8 +25,7 @@ void ColumnTally::add_odd(const RawBlock& block, const OddCell& cell, Index max_
   }
   ++column.words;
   if (column.first_word.empty())
-    column.first_word =
-        fmt::format("{}: {}", block.where(cell.row, cell.column, cell.byte), quoted(text));
+    column.first_word = fmt::format("{}: {}", block.where(cell), quoted(text));
   add_level(cell.column, std::string(text), max_levels);
 }
 

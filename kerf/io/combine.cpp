@@ -58,7 +58,7 @@ class LabelledReader final : public Reader {
     block.label_file = label_block_.file;
     block.label_lines = label_block_.lines;
     for (const OddCell& cell : label_block_.odd)
-      block.add_odd(cell.row, kLabelColumn, cell.byte, label_block_.text(cell));
+      block.add_odd(cell.row, kLabelColumn, cell.byte, label_block_.text(cell), cell.below);
     if (!label_block_.spelling.empty()) block.spelling = label_block_.spelling;
   }
 

@@ -10,6 +10,7 @@
 #include "kerf/io/csv_dialect.h"
 #include "kerf/io/number.h"
 #include "kerf/io/text_window.h"
+#include "kerf/io/utf8.h"
 
 namespace kerf::io {
 namespace {
@@ -34,7 +35,8 @@ class CsvReader final : public Reader {
     const std::string_view head = head_of(input_, whole);
     dialect_ = detect_dialect(head, whole, options, input_.name());
     schema_.columns = static_cast<Index>(dialect_.first.size());
-    if (dialect_.header) schema_.names = dialect_.first;
+    if (dialect_.header)
+      for (const std::string& name : dialect_.first) schema_.names.push_back(to_utf8(name));
     start();
   }
 
@@ -67,7 +69,7 @@ class CsvReader final : public Reader {
   bool find_row();
   bool parse_row(double* out, RawBlock& block);
   Cell slow_cell(const char* p);
-  const char* close_quote(const char* p, const char* opening);
+  const char* close_quote(const char* p);
   [[noreturn]] void fail_ragged() const;
   Index byte_of(const char* p) const { return p - line_begin_ + 1; }
   bool is_blank(char c) const { return c == ' ' || (c == '\t' && dialect_.delimiter != '\t'); }
@@ -79,11 +81,13 @@ class CsvReader final : public Reader {
   Schema schema_;
   Index spelled_ = -2;  // column whose text is kept
   const char* position_ = nullptr;
-  const char* line_begin_ = nullptr;  // of the row being read
-  Index line_ = 1;                    // of position_
+  // A quoted cell may hold newlines, so a row has a first line and a line that is being read.
+  const char* row_begin_ = nullptr;
+  const char* line_begin_ = nullptr;
+  Index row_line_ = 1, line_ = 1;
   Index row_ = 0;
   bool at_beginning_ = true;
-  std::string scratch_;
+  std::string scratch_, converted_;
 };
 
 /// Moves to the beginning of the next row, over blank lines and comments; false at the end.
@@ -119,17 +123,17 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
   }
   block.cells.resize(max_rows, schema_.columns);
   while (block.rows < max_rows && find_row()) {
-    line_begin_ = position_;
+    row_begin_ = line_begin_ = position_;
+    row_line_ = line_;
     const std::size_t odd = block.odd.size(), odd_text = block.odd_text.size();
     const std::size_t spelled = block.spelling.size();
-    const Index line = line_;
     double* out = block.cells.data() + block.rows * schema_.columns;
     if (!parse_row(out, block)) {
       // A quoted cell goes on behind the window: again, with more of the text.
       block.odd.resize(odd);
       block.odd_text.resize(odd_text);
       block.spelling.resize(spelled);
-      line_ = line;
+      line_ = row_line_;
       window_.advance(position_);
       position_ = window_.begin();
       continue;
@@ -137,7 +141,7 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
     if (at_beginning_ && dialect_.header) {
       block.clear();
     } else {
-      block.lines.push_back(line);
+      block.lines.push_back(row_line_);
       ++block.rows;
     }
     at_beginning_ = false;
@@ -163,11 +167,12 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
       if (j == spelled_) block.spelling.emplace_back(begin, q);
       q += *q == '\r';
     } else {
+      const Index byte = byte_of(begin), below = line_ - row_line_;
       const Cell cell = slow_cell(p);
       if (cell.text.data() == nullptr) return false;
       q = cell.end;
       out[j] = cell.value;
-      if (std::isnan(cell.value)) block.add_odd(block.rows, j, byte_of(begin), cell.text);
+      if (std::isnan(cell.value)) block.add_odd(block.rows, j, byte, cell.text, below);
       if (j == spelled_) block.spelling.emplace_back(cell.text);
     }
     if (blanks) {
@@ -195,7 +200,7 @@ CsvReader::Cell CsvReader::slow_cell(const char* p) {
   std::string_view text;
   const char* q = p;
   if (*p == '"') {
-    q = close_quote(p, p);
+    q = close_quote(p);
     if (q == nullptr) return {nullptr, {}, 0};
     scratch_.append(kNumberPadding, '\0');
     text = std::string_view(scratch_).substr(0, scratch_.size() - kNumberPadding);
@@ -207,23 +212,31 @@ CsvReader::Cell CsvReader::slow_cell(const char* p) {
   double value = kNan;
   const char* end = text.empty() ? nullptr : parse_decimal(text.data(), value);
   const bool number = end == text.data() + text.size() && std::isfinite(value);
+  if (!number && !is_utf8(text)) {
+    converted_ = to_utf8(text);
+    text = converted_;
+  }
   return {q, text.data() == nullptr ? std::string_view("") : text, number ? value : kNan};
 }
 
 /// The position behind the quoted cell at `p`, whose text goes to scratch_; nullptr: cut off.
-const char* CsvReader::close_quote(const char* p, const char* opening) {
+const char* CsvReader::close_quote(const char* p) {
+  const Index first_line = line_, first_byte = byte_of(p);
   scratch_.clear();
   for (++p;; ++p) {
     if (p >= window_.end()) {
       KERF_REQUIRE(!window_.complete(), data, "{}:{}:{}: a quoted cell begins here and never ends",
-                   input_.name(), line_, byte_of(opening));
+                   input_.name(), first_line, first_byte);
       return nullptr;
     }
     if (*p == '"') {
       if (p[1] != '"' || p + 1 >= window_.end()) break;
       ++p;
     }
-    if (*p == '\n') ++line_;
+    if (*p == '\n') {
+      ++line_;
+      line_begin_ = p + 1;
+    }
     scratch_ += *p;
   }
   ++p;
@@ -237,10 +250,10 @@ const char* CsvReader::close_quote(const char* p, const char* opening) {
 
 void CsvReader::fail_ragged() const {
   const char* end = window_.end();
-  const auto records = split_records({line_begin_, static_cast<std::size_t>(end - line_begin_)},
+  const auto records = split_records({row_begin_, static_cast<std::size_t>(end - row_begin_)},
                                      dialect_.delimiter, true, 1);
   fail(ErrorKind::data, "{}:{}: this row has {} cells, but the first row has {}", input_.name(),
-       line_, records.empty() ? 0 : records[0].size(), schema_.columns);
+       row_line_, records.empty() ? 0 : records[0].size(), schema_.columns);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kerf/core/random.h"
 #include "kerf/io/csv_dialect.h"
 #include "kerf/io/test_files.h"
+#include "kerf/io/utf8.h"
 
 namespace kerf::io {
 namespace {
@@ -174,6 +175,29 @@ TEST_F(Csv, KeepsSpellingWhenAsked) {
   RawBlock block;
   reader_->next(block, 10);
   EXPECT_THAT(block.spelling, ElementsAre("01.0", "2", "x"));
+}
+
+TEST_F(Csv, PlacesBehindACellOfSeveralLines) {
+  EXPECT_THAT(error("a,b,c\n1,\"x\ny\",3\n4,\"x\ny\"\n"),
+              HasSubstr("t.csv:4: this row has 2 cells, but the first row has 3"));
+  EXPECT_THAT(error("1,2\n3,\"abc\nd\n"), HasSubstr("t.csv:2:3: a quoted cell begins here"));
+  EXPECT_THAT(error("1,2\n3,\"a\nbc\"d\n"), HasSubstr("t.csv:3:4: text follows"));
+}
+
+TEST_F(Csv, GivesTextAsUtf8) {
+  for (const char* good : {"", "abc", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
+    EXPECT_TRUE(is_utf8(good));
+    EXPECT_EQ(to_utf8(good), good);
+  }
+  // Cut, not the shortest form, a surrogate, beyond the last character, a lone middle byte.
+  for (const char* bad : {"\xC3", "\xE2\x82", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80",
+                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "a\xE9z"}) {
+    EXPECT_FALSE(is_utf8(bad));
+    EXPECT_TRUE(is_utf8(to_utf8(bad)));
+  }
+  const auto all = read("\xE9,b\n\xE9,1\n\"\xE8\",2\n\xC3\xA9,3\n");
+  EXPECT_THAT(names(), ElementsAre("\xC3\xA9", "b"));
+  EXPECT_THAT(all.odd, ElementsAre("0,0:\xC3\xA9", "1,0:\xC3\xA8", "2,0:\xC3\xA9"));
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ void EncodedSource::make_encoder() {
 
 EncodedSource::~EncodedSource() = default;
 
+void EncodedSource::encode(const io::RawBlock& raw, RowBlock& out) const {
+  io::Encoder(encoding_, reader_->schema(), name_, targets_).encode(raw, out);
+}
+
 void EncodedSource::set_encoding(const Encoding& encoding) {
   rewind();  // the reading thread must not see the encoding change
   encoding_ = encoding;
@@ -102,6 +106,8 @@ void Dataset::centre_large_columns() {
   }
   if (!changed) return;
   source->set_encoding(encoding);
+  // From the raw rows: the digits that matter are lost in the floats of the first encoding.
+  source->encode(raw_sample, summary.sample);
 }
 
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
@@ -113,6 +119,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
   data.encoding = std::move(result.encoding);
   data.summary = std::move(result.summary);
   data.variance = std::move(result.variance);
+  data.raw_sample = std::move(result.raw_sample);
   data.dropped_rows = result.dropped_rows;
   data.missing_cells = result.missing_cells;
   data.source = std::make_unique<EncodedSource>(std::move(reader), data.encoding, name,

@@ -38,6 +38,8 @@ class EncodedSource final : public RowSource {
   /// What was not as in training, in the rows read since the last rewind().
   const io::EncodeCounts& counts() const { return counts_; }
   const Encoding& encoding() const { return encoding_; }
+  /// Encodes rows of the same columns that somebody kept; counts() does not count them.
+  void encode(const io::RawBlock& raw, RowBlock& out) const;
   /// Reads with another encoding of the same columns from now on; rewinds.
   void set_encoding(const Encoding& encoding);
 
@@ -65,6 +67,7 @@ struct Dataset {
   DataSummary summary;
   std::unique_ptr<EncodedSource> source;
   std::vector<double> variance;  ///< of each input column; exact where mean_square - mean^2 is not
+  io::RawBlock raw_sample;       ///< the rows of summary.sample as they stand in the file
   Index dropped_rows = 0;        ///< left out for a missing cell
   Index missing_cells = 0;       ///< filled with the mean of their column
 

@@ -318,5 +318,77 @@ TEST(EncodingJson, RoundTripsAndRefusesDamage) {
   EXPECT_THROW(Encoding::from_json(std::string(100000, '[')), Error);
 }
 
+TEST_F(DatasetTest, PlacesBehindACellOfSeveralLines) {
+  const std::string text = "t,x,y\n\"u\nv\",1,0.5\n\"u\nv\",bad,1.5\nw,3,2.5\n";
+  EXPECT_THAT(error(text), HasSubstr("t.csv:5:4: 'bad' in 'x'"));
+}
+
+TEST_F(DatasetTest, TheSampleIsCentredWithTheRows) {
+  std::string text;
+  for (int i = 0; i < 100; ++i)
+    text += (i % 10 == 3 ? "" : std::to_string(1371713733 + i)) + "," + std::to_string(i * 0.5) +
+            (i % 2 == 0 ? ",u" : ",v") + "," + std::to_string(i * 0.3) + "\n";
+  auto data = open(text, {{"missing", "mean"}});
+  data.centre_large_columns();
+  const RowBlock all = gather(*data.source);
+  ASSERT_EQ(data.summary.sample.rows(), all.rows());
+  for (Index i = 0; i < all.rows(); ++i) {
+    EXPECT_EQ(row(data.summary.sample, i), row(all, i));
+    EXPECT_EQ(data.summary.sample.targets(i, 0), all.targets(i, 0));
+  }
+  EXPECT_EQ(data.source->counts().imputed, 10) << "the sample is no part of the rows read";
+}
+
+TEST_F(DatasetTest, Latin1WordsSurviveTheModelFile) {
+  auto data = open("\xE9tat,x,y\n\xE9t\xE9,1,\xE0\n\xE8t\xE9,2,\xE8\n\xE9t\xE9,3,\xE0\n");
+  const Encoding encoding = Encoding::from_json(data.encoding.to_json());
+  EXPECT_THAT(encoding.classes, ElementsAre("\xC3\xA0", "\xC3\xA8"));
+  // New rows match in either spelling.
+  for (const char* rows :
+       {"x,\xE9tat,y\n1,\xE9t\xE9,\xE8\n", "x,\xC3\xA9tat,y\n1,\xC3\xA9t\xC3\xA9,\xC3\xA8\n"}) {
+    auto source = apply(encoding, rows);
+    const RowBlock all = gather(*source);
+    EXPECT_THAT(row(all, 0), ElementsAre(0.f, 1.f, 1.f));
+    EXPECT_THAT(targets(all), ElementsAre(1));
+    EXPECT_EQ(source->counts().unknown_levels, 0);
+  }
+}
+
+TEST(EncodingJson, RefusesImagesOfNegativeSize) {
+  io::TestFolder folder;
+  auto data = open_dataset({folder.write("t.csv", "1,2.5\n2,3.5\n")}, {}, rng::Key{1});
+  std::string text = data.encoding.to_json();
+  for (const char* image : {"[-1,0,0]", "[0,-1,0]", "[0,0,-1]", "[-1,-1,1]"})
+    EXPECT_THROW(Encoding::from_json(std::string("{\"image\":") + image + "," + text.substr(1)),
+                 Error)
+        << image;
+}
+
+TEST_F(DatasetTest, WeightsThatCannotBeMeant) {
+  EXPECT_THAT(error("1,0,2.5\n2,0,3.5\n", {{"weights", "1"}}), HasSubstr("the weights sum to"));
+  EXPECT_THAT(error("1,1,2.5\n2,-1,3.5\n", {{"weights", "1"}}), HasSubstr("t.csv:2: "));
+  EXPECT_THAT(error("1,1,2.5\n2,inf,3.5\n", {{"weights", "1"}}), HasSubstr("t.csv:2: "));
+  EXPECT_THAT(error("1,1,2.5\n2,nan,3.5\n", {{"weights", "1"}}), HasSubstr("t.csv:2:3: "));
+  EXPECT_THAT(error("1,1e308,2.5\n2,1e308,3.5\n", {{"weights", "1"}}),
+              HasSubstr("the weights sum to"));
+}
+
+TEST_F(DatasetTest, BytesAreAskedOfTheInputsOnly) {
+  const Params image{{"image", "2x2"}};
+  EXPECT_TRUE(open("1,2,3,4,0.5\n5,6,7,255,-1.5\n", image).summary.is_bytes);
+  EXPECT_FALSE(open("1,2,3,4,1\n5,6,7,256,2\n", image).summary.is_bytes);
+}
+
+TEST_F(DatasetTest, MissingPixelsGetTheMeanOfTheirPixel) {
+  // Float images (2, 4) and (NaN, 8).
+  const std::string images("\0\0\x0D\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x40\0\0\0\x40\x80\0\0", 24);
+  const auto path = folder_.write("i", images + std::string("\x7F\xC0\0\0\x41\0\0\0", 8));
+  auto data = open_dataset({path}, {.target = "none", .missing = Missing::mean}, rng::Key{1});
+  EXPECT_THAT(row(gather(*data.source), 1), ElementsAre(2.f, 8.f));
+  EXPECT_THAT(row(data.summary.sample, 1), ElementsAre(2.f, 8.f));
+  const Encoding encoding = Encoding::from_json(data.encoding.to_json());
+  EXPECT_THAT(row(gather(*apply(encoding, "1,5\n3,?\n")), 1), ElementsAre(3.f, 6.f));
+}
+
 }  // namespace
 }  // namespace kerf

@@ -127,7 +127,7 @@ void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& 
       out.dense(cell.row, to.to + found->second) = 1;
     return;
   }
-  const std::string where = raw.where(cell.row, cell.column, cell.byte);
+  const std::string where = raw.where(cell);
   KERF_REQUIRE(to.role == Role::target && encoding_.task == Task::classification, data,
                "{}: {} should be a finite number, not {}", where, to.label, quoted(text));
   const auto found = class_names_.find(text);
@@ -150,7 +150,7 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
     return;
   }
   KERF_REQUIRE(encoding_.missing == Missing::drop, data, "{}: the value of {} is missing; {}",
-               raw.where(cell.row, cell.column, cell.byte), to.label,
+               raw.where(cell), to.label,
                input ? "--missing mean or --missing drop says what to do about that"
                      : "--missing drop leaves such rows out");
   auto dropped = dropped_[static_cast<std::size_t>(cell.row)];

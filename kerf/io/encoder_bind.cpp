@@ -140,6 +140,7 @@ void Encoder::bind_plain(const Schema& schema, const std::string& name) {
     to.role = Role::number;
     to.to = j;
     to.label = column_label("", j);
+    if (!encoding_.means.empty()) to.mean = encoding_.means[static_cast<std::size_t>(j)];
   }
   if (!behind) return;
   routes_.back() = {.role = Role::target, .label = "the target"};

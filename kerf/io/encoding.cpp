@@ -39,6 +39,16 @@ int choice(const json& object, const char* key, std::span<const char* const> nam
   return static_cast<int>(found - names.begin());
 }
 
+/// Readers give UTF-8.  Anything else must not be written with other characters in its place: the
+/// names would no longer match those of new rows.
+std::string text_of(const json& object) {
+  try {
+    return object.dump();
+  } catch (const json::exception&) {
+    fail(ErrorKind::data, "a name of a column, level or class is not UTF-8");
+  }
+}
+
 /// Per-column numbers are stored only where one of them is not 0.
 void write_numbers(json& object, const char* key, const std::vector<EncodedColumn>& columns,
                    double EncodedColumn::*member) {
@@ -131,7 +141,8 @@ std::string Encoding::to_json() const {
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
   if (is_bytes) object["bytes"] = true;
   if (image.present()) object["image"] = {image.height, image.width, image.channels};
-  if (kind != SourceKind::table) return object.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (!means.empty()) object["means"] = means;
+  if (kind != SourceKind::table) return text_of(object);
   object["targets"] = targets;
   std::string roles;
   bool named = false, categories = false;
@@ -147,7 +158,7 @@ std::string Encoding::to_json() const {
   }
   write_numbers(object, "means", columns, &EncodedColumn::mean);
   write_numbers(object, "offsets", columns, &EncodedColumn::offset);
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(object);
 }
 
 Encoding Encoding::from_json(std::string_view text) {
@@ -170,6 +181,8 @@ Encoding Encoding::from_json(std::string_view text) {
       if (sizes.size() != 3) fail_json("image does not have three sizes");
       encoding.image = {sizes[0], sizes[1], sizes[2]};
     }
+    if (encoding.kind == SourceKind::pixels && object.contains("means"))
+      encoding.means = object.at("means").get<std::vector<double>>();
     if (encoding.kind == SourceKind::table) {
       encoding.targets = object.at("targets").get<std::vector<Index>>();
       read_columns(object, encoding);
@@ -203,12 +216,16 @@ void Encoding::validate() const {
         columns[static_cast<std::size_t>(j)].role != Role::target)
       fail_json("its targets are not its target columns");
   if (labelled && !targets.empty()) fail_json("it has both labels and target columns");
-  if (image.present() || image.width != 0 || image.channels != 0) {
+  if (image != ImageShape()) {
     const auto fits = [](Index size) { return size >= 1 && size <= (Index{1} << 20); };
     if (!fits(image.height) || !fits(image.width) || !fits(image.channels) ||
         image.height * image.width != inputs / image.channels || inputs % image.channels != 0)
       fail_json("its image size does not fit its inputs");
   }
+  if (!means.empty() &&
+      (kind != SourceKind::pixels || static_cast<Index>(means.size()) != inputs ||
+       !std::ranges::all_of(means, [](double mean) { return std::isfinite(mean); })))
+    fail_json("its means do not fit its inputs");
   if (task == Task::classification) {
     if (target_count() != 1) fail_json("classification needs one target");
     if (classes.size() < 2) fail_json("classification needs two classes");

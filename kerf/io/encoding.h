@@ -39,6 +39,7 @@ struct Encoding {
   Index first_index = 1;               ///< sparse: index of the first column, 0 or 1
   bool is_bytes = false;               ///< inputs are 0 .. 255
   ImageShape image;
+  std::vector<double> means;  ///< pixels: stand for missing values; empty: there may be none
   Missing missing = Missing::error;
   Task task = Task::regression;
   std::vector<std::string> classes;  ///< classification: names in order of class number

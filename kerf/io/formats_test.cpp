@@ -3,8 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "kerf/io/idx.h"
 #include "kerf/io/libsvm.h"
@@ -234,6 +237,70 @@ TEST_F(Formats, LabelsMayBeWordsInAnotherFile) {
   const auto labels = folder_.write("y.csv", "label\ncat\ndog\n");
   const auto all = read_all(*open_source({rows}, {}, labels, true));
   EXPECT_THAT(all.odd, ElementsAre("0,-1:cat", "1,-1:dog"));
+}
+
+/// A pipe that holds `bytes`, by the name that a shell gives to <(command).
+class Pipe {
+ public:
+  explicit Pipe(std::string_view bytes) {
+    EXPECT_EQ(::pipe(ends_), 0);
+    EXPECT_EQ(::write(ends_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    ::close(ends_[1]);
+  }
+  ~Pipe() { ::close(ends_[0]); }
+  std::string path() const { return "/dev/fd/" + std::to_string(ends_[0]); }
+
+ private:
+  int ends_[2] = {};
+};
+
+TEST_F(Formats, PipesAreReadTwice) {
+  const Pipe pipe(gzip("1,2\n3,4\n"));
+  const auto reader = open_source({pipe.path()}, {}, "", true);
+  for (int pass = 0; pass < 2; ++pass, reader->rewind())
+    EXPECT_EQ(read_all(*reader).cells, (Rows{{1, 2}, {3, 4}}));
+}
+
+TEST_F(Formats, PipesInAChainAreReadTwice) {
+  const Pipe first("1,2\n3,4\n"), second("5,6\n"), labels("7\n8\n9\n");
+  const auto reader = open_source({first.path(), second.path()}, {}, labels.path(), true);
+  for (int pass = 0; pass < 2; ++pass) {
+    const auto all = read_all(*reader);
+    EXPECT_EQ(all.cells, (Rows{{1, 2}, {3, 4}, {5, 6}}));
+    EXPECT_THAT(all.labels, ElementsAre(7, 8, 9));
+    reader->rewind();
+  }
+}
+
+TEST_F(Formats, RewindBeforeTheFirstReadIsNoReading) {
+  for (const char* text : {"1,2\n3,4\n", "1 1:2\n2 2:1\n"}) {
+    const Pipe pipe(text);
+    const auto reader = open_source({pipe.path()}, {}, "", false);
+    EXPECT_EQ(error_of([&] { reader->rewind(); }), "");
+    EXPECT_EQ(read_all(*reader).cells.size(), 2u);
+    EXPECT_THAT(error_of([&] { reader->rewind(); }), HasSubstr("only once"));
+  }
+}
+
+TEST_F(Formats, RewindAfterAFailureInTheFirstBlock) {
+  // Rows so long that no buffer has read the second one before the file is cut.
+  constexpr std::size_t kColumns = 1 << 20;
+  const std::string head("\0\0\x08\x02\0\0\0\x02\0\x10\0\0", 12);
+  const std::string a(kColumns, 'a'), b(kColumns, 'b');
+  const std::string path = folder_.write("a", head + a + b);
+  const auto reader = open_path(path);
+  std::filesystem::resize_file(path, head.size() + a.size());
+  EXPECT_THAT(error_of([&] { read_all(*reader); }), HasSubstr("cut short"));
+  std::ofstream(path, std::ios::binary | std::ios::app) << b;
+  reader->rewind();
+  EXPECT_EQ(read_all(*reader).cells,
+            (Rows{Rows::value_type(kColumns, 'a'), Rows::value_type(kColumns, 'b')}));
+}
+
+TEST_F(Formats, LibsvmIndicesOfAnyLength) {
+  for (const std::size_t digits : {10u, 19u, 20u, 60u})
+    EXPECT_THAT(error("a", "1 1:2\n1 " + std::string(digits, '9') + ":1\n"),
+                HasSubstr(":2:3: the index is larger"));
 }
 
 }  // namespace

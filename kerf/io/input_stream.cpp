@@ -19,22 +19,22 @@ namespace {
 constexpr std::size_t kChunk = 1 << 20;
 
 /// A temporary file that has no name any more: it goes away with its last descriptor.
-int open_nameless() {
+int open_nameless(const std::string& name) {
   const char* folder = std::getenv("TMPDIR");
   std::string path = std::string(folder != nullptr && *folder != 0 ? folder : "/tmp");
   path += "/kerf.XXXXXX";
   const int descriptor = ::mkstemp(path.data());
-  KERF_REQUIRE(descriptor >= 0, data, "cannot make a temporary file {} for standard input: {}",
-               path, std::strerror(errno));
+  KERF_REQUIRE(descriptor >= 0, data, "cannot make a temporary file {} for {}: {}", path, name,
+               std::strerror(errno));
   ::unlink(path.c_str());
   return descriptor;
 }
 
-void write_all(int descriptor, const char* from, std::size_t bytes) {
+void write_all(int descriptor, const char* from, std::size_t bytes, const std::string& name) {
   while (bytes > 0) {
     const ssize_t written = ::write(descriptor, from, bytes);
     if (written < 0 && errno == EINTR) continue;
-    KERF_REQUIRE(written > 0, data, "cannot keep standard input in a temporary file: {}",
+    KERF_REQUIRE(written > 0, data, "cannot keep {} in a temporary file: {}", name,
                  std::strerror(errno));
     from += written;
     bytes -= static_cast<std::size_t>(written);
@@ -54,12 +54,12 @@ std::shared_ptr<File> File::open(const std::string& path) {
 std::shared_ptr<File> File::open_rewindable(const std::string& path) {
   auto pipe = open(path);
   if (pipe->seekable()) return pipe;
-  auto copy = open_nameless();
+  const int copy = open_nameless(pipe->name());
   std::vector<char> chunk(kChunk);
   for (Index offset = 0;;) {
     const std::size_t got = pipe->read(offset, chunk.data(), chunk.size());
     if (got == 0) break;
-    write_all(copy, chunk.data(), got);
+    write_all(copy, chunk.data(), got, pipe->name());
     offset += static_cast<Index>(got);
   }
   return std::make_shared<File>(copy, pipe->name(), true);
@@ -102,7 +102,6 @@ InputStream::InputStream(std::shared_ptr<File> file, std::function<std::unique_p
     : file_(std::move(file)), make_(std::move(make)), decoder_(make_()), compressed_(true) {}
 
 std::string_view InputStream::peek(std::size_t bytes) {
-  touched_ = true;
   if (begin_ > 0) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
     begin_ = 0;
@@ -145,7 +144,7 @@ void InputStream::read_some(std::vector<char>& to, Index bytes) {
 }
 
 void InputStream::rewind() {
-  if (!touched_) return;
+  if (!touched_) return;  // what was peeked at is still in the buffer
   KERF_REQUIRE(file_->seekable(), usage, "{} can be read only once", name());
   buffer_.clear();
   begin_ = 0;

@@ -83,7 +83,8 @@ class InputStream {
   std::shared_ptr<File> file_;
   std::function<std::unique_ptr<Decoder>()> make_;  // empty: by the first bytes
   std::unique_ptr<Decoder> decoder_;
-  bool compressed_ = false, touched_ = false;
+  bool compressed_ = false;
+  bool touched_ = false;      // bytes have been used up
   std::vector<char> buffer_;  // peeked bytes, from begin_ on
   std::size_t begin_ = 0;
 };

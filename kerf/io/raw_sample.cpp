@@ -50,7 +50,8 @@ RawBlock RawSample::finish(const Schema& schema) const {
     if (schema.labelled) block.labels.push_back(row.label);
     block.lines.push_back(row.line);
     block.label_lines.push_back(row.line);
-    for (const auto& [cell, text] : row.odd) block.add_odd(i, cell.column, cell.byte, text);
+    for (const auto& [cell, text] : row.odd)
+      block.add_odd(i, cell.column, cell.byte, text, cell.below);
   }
   return block;
 }

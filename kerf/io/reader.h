@@ -34,6 +34,7 @@ struct OddCell {
   Index column = 0;  ///< or kLabelColumn
   Index byte = 0;    ///< position in its line, from 1; 0: the file has no lines
   std::size_t text_begin = 0, text_size = 0;
+  Index below = 0;  ///< lines between the first line of its row and its own
 };
 
 /// Consecutive rows as they stand in a file.  Readers reuse its memory.
@@ -54,14 +55,17 @@ struct RawBlock {
   std::string_view text(const OddCell& cell) const {
     return std::string_view(odd_text).substr(cell.text_begin, cell.text_size);
   }
-  void add_odd(Index row, Index column, Index byte, std::string_view cell_text) {
-    odd.push_back({row, column, byte, odd_text.size(), cell_text.size()});
+  void add_odd(Index row, Index column, Index byte, std::string_view cell_text, Index below = 0) {
+    odd.push_back({row, column, byte, odd_text.size(), cell_text.size(), below});
     odd_text += cell_text;
   }
   /// Forgets rows, keeps memory and file names.
   void clear();
   /// "file:line:column" or "file[row, column]" of a cell, for messages; byte 0: not known.
-  std::string where(Index row, Index column, Index byte = 0) const;
+  std::string where(Index row, Index column, Index byte = 0, Index below = 0) const;
+  std::string where(const OddCell& cell) const {
+    return where(cell.row, cell.column, cell.byte, cell.below);
+  }
 };
 
 class Reader {

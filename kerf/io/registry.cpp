@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "kerf/core/require.h"
 #include "kerf/io/cifar.h"
@@ -135,13 +136,14 @@ std::unique_ptr<Reader> open_source(const std::vector<std::string>& given,
   KERF_REQUIRE(!paths.empty(), usage, "no data file is given");
   KERF_REQUIRE(std::ranges::count(paths, "-") + (labels == "-" ? 1 : 0) <= 1, usage,
                "standard input (-) can be given once only");
-  // Standard input must be opened once, however often the chain comes back to it.
-  auto standard_input = std::make_shared<std::shared_ptr<File>>();
+  // A pipe (-, /dev/fd/63, a FIFO) gives its bytes once, however often the chain comes back to it.
+  auto pipes = std::make_shared<std::map<std::string, std::shared_ptr<File>>>();
   const auto open_file = [=](const std::string& path) {
-    if (path != "-") return rewindable ? File::open_rewindable(path) : File::open(path);
-    if (*standard_input == nullptr)
-      *standard_input = rewindable ? File::open_rewindable(path) : File::open(path);
-    return *standard_input;
+    if (const auto known = pipes->find(path); known != pipes->end()) return known->second;
+    auto file = rewindable ? File::open_rewindable(path) : File::open(path);
+    std::error_code error;
+    if (path == "-" || !std::filesystem::is_regular_file(path, error)) pipes->emplace(path, file);
+    return file;
   };
   const bool find_labels = labels.empty();
   const auto open = [=](std::size_t k) {

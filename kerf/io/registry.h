@@ -33,7 +33,7 @@ std::unique_ptr<Reader> open_reader(std::shared_ptr<File> file, const std::strin
 std::vector<std::string> expand_directories(const std::vector<std::string>& paths);
 
 /// Opens several files as one source, in order, with labels from another file unless `labels` is
-/// "".  "-" is standard input; with `rewindable` it is kept in a temporary file first.
+/// "".  "-" is standard input; with `rewindable` pipes are kept in temporary files first.
 std::unique_ptr<Reader> open_source(const std::vector<std::string>& paths,
                                     const ReadOptions& options, const std::string& labels,
                                     bool rewindable);

@@ -50,6 +50,8 @@ class Scanner {
                  schema_.names.empty() ? "no rows" : "a header but no rows");
     KERF_REQUIRE(rows_ > 0, data, "{}: every one of the {} rows has a missing cell", name_,
                  dropped_rows_);
+    KERF_REQUIRE(weight_ > 0 && std::isfinite(weight_), data,
+                 "{}: the weights sum to {}; some must be above 0", name_, weight_);
   }
 
   /// Columns of words in which numbers occur too: their levels are known after another pass only.
@@ -88,6 +90,7 @@ class Scanner {
   void add(RawBlock& block);
   bool keeps(const RawBlock& block, std::span<const OddCell> odd);
   void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
+  bool inputs_are_bytes(std::span<const double> row) const;
   void finish_table(ScanResult& result);
   void finish_image(DataSummary& summary) const;
 
@@ -131,10 +134,7 @@ void Scanner::add(RawBlock& block) {
       columns_.add_pixels(block.pixels.row(i));
     } else {
       columns_.add_cells(block.cells.row(i), odd);
-      if (!options_.image.empty() && bytes_)
-        bytes_ = std::ranges::all_of(block.cells.row(i), [](double cell) {
-          return cell >= 0 && cell <= 255 && cell == std::floor(cell);
-        });
+      if (!options_.image.empty() && bytes_) bytes_ = inputs_are_bytes(block.cells.row(i));
     }
     ++rows_;
   }
@@ -151,8 +151,8 @@ bool Scanner::keeps(const RawBlock& block, std::span<const OddCell> odd) {
       ++missing_cells_;
       continue;
     }
-    fail(ErrorKind::data, "{}: the value of {} is missing; {}",
-         block.where(cell.row, cell.column, cell.byte), label_of(cell.column),
+    fail(ErrorKind::data, "{}: the value of {} is missing; {}", block.where(cell),
+         label_of(cell.column),
          input ? "--missing mean or --missing drop says what to do about that"
                : "--missing drop leaves such rows out");
   }
@@ -163,16 +163,15 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
   double weight = 1;
   if (weight_column_ >= 0) {
     weight = block.cells(i, weight_column_);
-    KERF_REQUIRE(weight >= 0, data, "{}: a weight must be a number that is not negative",
-                 block.where(i, weight_column_));
+    KERF_REQUIRE(weight >= 0, data, "{}: a weight ({}) must be a number that is not negative",
+                 block.where(i, weight_column_), label_of(weight_column_));
   }
   weight_ += weight;
   if (encoding_.target_count() != 1) {
     for (const OddCell& cell : odd)
       KERF_REQUIRE(role_of(cell.column) != Role::target, data,
-                   "{}: the target {} should be a finite number, not {}",
-                   block.where(i, cell.column, cell.byte), label_of(cell.column),
-                   quoted(block.text(cell)));
+                   "{}: the target {} should be a finite number, not {}", block.where(cell),
+                   label_of(cell.column), quoted(block.text(cell)));
     return;
   }
   const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
@@ -183,8 +182,15 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
     return;
   }
   for (const OddCell& cell : odd)
-    if (cell.column == column)
-      targets_.add(block.text(cell), weight, block.where(i, column, cell.byte));
+    if (cell.column == column) targets_.add(block.text(cell), weight, block.where(cell));
+}
+
+bool Scanner::inputs_are_bytes(std::span<const double> row) const {
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    const bool byte = row[j] >= 0 && row[j] <= 255 && row[j] == std::floor(row[j]);
+    if (!byte && role_of(static_cast<Index>(j)) == Role::number) return false;
+  }
+  return true;
 }
 
 /// Decides which columns are categories, and gathers means.
@@ -251,11 +257,15 @@ ScanResult Scanner::finish() {
     for (Index j = first; j < columns_.columns(); ++j) {
       KERF_REQUIRE(columns_.words(j) == 0, data, "{}, where a finite number is wanted",
                    columns_.first_word(j));
+      KERF_REQUIRE(columns_.missing(j) < rows_, data, "{}: all values of {} are missing", name_,
+                   label_of(j));
       summary.mean.push_back(columns_.mean(j));
       summary.mean_square.push_back(columns_.mean_square(j));
       result.variance.push_back(columns_.variance(j));
     }
   }
+  if (encoding_.kind == SourceKind::pixels && options_.missing != Missing::error)
+    encoding_.means = summary.mean;
   summary.task_reason = "there is no target";
   if (encoding_.target_count() > 1) {
     KERF_REQUIRE(options_.task != DataOptions::TaskChoice::classification, usage,
@@ -275,7 +285,8 @@ ScanResult Scanner::finish() {
   summary.targets = encoding_.target_count();
   summary.one_hot = encoding_.one_hot();
   Encoder encoder(encoding_, schema_, name_, Targets::optional);
-  encoder.encode(sample_.finish(schema_), summary.sample);
+  result.raw_sample = sample_.finish(schema_);
+  encoder.encode(result.raw_sample, summary.sample);
   result.encoding = std::move(encoding_);
   result.dropped_rows = dropped_rows_;
   result.missing_cells = missing_cells_;

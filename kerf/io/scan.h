@@ -17,6 +17,7 @@ struct ScanResult {
   Encoding encoding;
   DataSummary summary;
   std::vector<double> variance;  ///< of each input column, over rows
+  RawBlock raw_sample;           ///< the rows of summary.sample as they stand in the file
   Index dropped_rows = 0;        ///< left out for a missing cell
   Index missing_cells = 0;       ///< filled with the mean of their column
 };
