@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kerf/core/pointwise.h"
 #include "kerf/core/require.h"
@@ -37,11 +38,12 @@ std::vector<LayerSize> whole_sizes(Index dim, const NtkMapOptions& options) {
   if (options.m0 == 0)
     while (whole_features(dim, m + 1, options.depth, options.features) <= options.features) ++m;
   std::vector<LayerSize> sizes;
-  LayerSize size = {dim, dim, m, m, m * dim};
+  const bool signs = options.signs && m >= 2;
+  LayerSize size = {dim, dim, m, m, m * dim, signs};
   for (Index l = 1; l <= options.depth; ++l) {
     if (l == options.depth) size.m1 = options.features - size.ms;
     sizes.push_back(size);
-    size = {m, size.psi_out(), m, m, m * size.psi_out()};
+    size = {m, size.psi_out(), m, m, m * size.psi_out(), signs};
   }
   return sizes;
 }
@@ -119,7 +121,7 @@ std::vector<LayerSize> NtkRandomFeatures::layer_sizes(Index in_dim, const Option
   if (options.kernel == NetworkKernel::nngp) {
     for (Index l = 1; l <= options.depth; ++l) {
       const Index in = l == 1 ? dim : options.features;
-      sizes.push_back({in, in, options.features, 0, 0});
+      sizes.push_back({in, in, options.features, 0, 0, false});
     }
     return sizes;
   }
@@ -132,7 +134,8 @@ std::vector<LayerSize> NtkRandomFeatures::layer_sizes(Index in_dim, const Option
                options.features, ms);
   const Index m0 = options.m0 > 0 ? options.m0 : m1;
   for (Index l = 1; l <= options.depth; ++l)
-    sizes.push_back({l == 1 ? dim : m1, l == 1 ? dim : options.features, m1, m0, ms});
+    sizes.push_back(
+        {l == 1 ? dim : m1, l == 1 ? dim : options.features, m1, m0, ms, options.signs && m0 >= 2});
   return sizes;
 }
 
@@ -152,11 +155,12 @@ NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::
     layer.size = size;
     layer.relu_scale = static_cast<float>(std::sqrt(
         2.0 * static_cast<double>(unit ? size.phi_in : 1) / static_cast<double>(size.m1)));
-    layer.step_scale =
-        static_cast<float>(std::sqrt(2.0 / static_cast<double>(std::max<Index>(1, size.m0))));
-    const bool own = !options.shared_directions && size.m0 > 0;
-    layer.directions = draw(own ? size.m1 : std::max(size.m1, size.m0), "directions");
-    if (own) layer.step_directions = draw(size.m0, "step");
+    const Index steps = size.step_directions();
+    layer.step_scale = static_cast<float>(
+        std::sqrt((size.signs ? 0.5 : 2.0) / static_cast<double>(std::max<Index>(1, steps))));
+    const bool own = !options.shared_directions && steps > 0;
+    layer.directions = draw(own ? size.m1 : std::max(size.m1, steps), "directions");
+    if (own) layer.step_directions = draw(steps, "step");
     const rng::Key sketch_key = layer_key.child("sketch");
     if (size.m0 > 0 && options.sketch == ProductSketch::tensorsrht)
       layer.product = std::make_unique<TensorSrht>(size.m0, size.psi_in, size.ms, sketch_key);
@@ -188,8 +192,10 @@ double NtkRandomFeatures::relative_variance(const Options& options) {
     const auto ms = static_cast<double>(size.ms);
     sketch = options.sketch == ProductSketch::tensorsrht ? 8 / ms : 6 / ms + 4 / (ms * ms);
   }
-  const double covariance = options.shared_directions ? 2 * std::sqrt(6 / (m1 * m0)) : 0;
-  return depth * (6 / m1 + 1 / m0 + covariance + sketch * (1 + 1 / m0)) / 4;
+  const bool signs = options.signs && m0 >= 2;
+  const double step = signs ? 0.25 / (m0 - 1) : 1 / m0;
+  const double covariance = options.shared_directions ? 2 * std::sqrt(6 / m1 * step) : 0;
+  return depth * (6 / m1 + step + covariance + sketch * (signs ? 1 : 1 + 1 / m0)) / 4;
 }
 
 Index NtkRandomFeatures::bytes(Index in_dim, const Options& options) {
@@ -244,8 +250,13 @@ void NtkRandomFeatures::apply(const Layer& layer, const RowsView& phi, const Row
         std::clamp<Index>(count - first, 0, static_cast<Index>(y.size()))));
   };
   const auto activate_step = [&](Index i, Index first, std::span<float> y) {
-    const auto used = part(y, first, size.m0);
-    if (!used.empty()) step(used, layer.step_scale, steps.row(i).data() + first);
+    const auto used = part(y, first, size.step_directions());
+    if (used.empty()) return;
+    float* e = steps.row(i).data() + first + (size.signs ? 1 : 0);
+    step(used, size.signs ? 2 * layer.step_scale : layer.step_scale, e);
+    if (!size.signs) return;
+    for (std::size_t j = 0; j < used.size(); ++j) e[j] -= layer.step_scale;  // 2s or 0: s or -s
+    steps(i, 0) = static_cast<float>(std::numbers::sqrt2 / 2);
   };
   const bool shared = layer.step_directions.out_dim() == 0;
   layer.directions.apply(phi, [&](Index i, Index first, std::span<float> y) {

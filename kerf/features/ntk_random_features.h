@@ -6,20 +6,25 @@
 //     psi_l = [phi_l, Q_l(e_l (x) psi_{l-1})]      Q_l: sketch of the tensor product into ms
 //     numbers
 //   ntk: |x'| psi_L, M = m1 + ms features.   nngp: |x'| phi_L, M = m1.
+//   signs (default, m0 >= 2):  e_l = [sqrt(1/2), sqrt(1/2/(m0 - 1)) sign(W_l phi_{l-1})]: the step
+//   features of W_l and -W_l in another basis, m0 numbers of m0 - 1 directions.
 //   sketch none keeps the whole tensor product, so its layers are narrow: layers of m order-1 and m
 //   step features need P_L features, P_0 = d', P_l = m + m P_{l-1}.  m is the largest that fits M
 //   (or option m0); the last layer gets the features left over as order-1 features.
 //
 // Unbiased:   at depth 1, for all options.  Beyond, every layer is unbiased given the one below,
 //             and the whole has a bias of O(1/m1); none for nngp at x = y.
-// Error:      depth 1, |x'| = |y'| = 1: <phi, phi> has Var <= 6/m1, <e, e> Var <= 1/m0, and the
-//             sketch adds S E|e(x)|^2 |e(y)|^2 <= S (1 + 1/m0), uncorrelated with both, where
-//             S = 8/ms (tensorsrht), 6/ms + 4/ms^2 (tensorsketch), 0 (none).  In all
-//               shared directions:       Var <= (sqrt(6/m1) + sqrt(1/m0))^2 + S (1 + 1/m0)
-//               independent directions:  Var <= 6/m1 + 1/m0 + S (1 + 1/m0),
+// Error:      depth 1, |x'| = |y'| = 1: <phi, phi> has Var <= 6/m1, <e, e> has
+//             Var <= v0 = 1/(4 (m0 - 1)) with signs, 1/m0 with steps, and the sketch, uncorrelated
+//             with both, adds S E|e(x)|^2 |e(y)|^2 <= S (signs: |e| = 1), S (1 + 1/m0) (steps),
+//             with S = 8/ms (tensorsrht), 6/ms + 4/ms^2 (tensorsketch), 0 (none).  In all
+//               shared directions:       Var <= (sqrt(6/m1) + sqrt(v0))^2 + S (..)
+//               independent directions:  Var <= 6/m1 + v0 + S (..),
 //             to be divided by k(x, x) k(y, y) = 4 (ntk); nngp: 6/m1.  Orthogonal directions:
 //             observed to be lower, not proved (as in arc_cosine_features.h).
 //             Depth L: relative_variance() is L times that, an estimate and no bound.
+//             Signs against steps, orthogonal rows: tensorsrht at m0 = ms varies by 0.75/ms, not
+//             1.25/ms.
 // Cost:       a row: m (d' + (L - 1) m1) multiply-adds with m = max(m0, m1), twice that with
 //             directions of their own, and L sketches.  As many floats; orthogonal directions of
 //             the layers above the first cost a QR decomposition of m1 x m1.  Sparse rows are never
@@ -28,8 +33,9 @@
 // Reference:  Zandieh et al., "Scaling neural tangent kernels via sketching and random features",
 //             NeurIPS 2021, Algorithm 2 (tensorsketch); Han et al., ibid. (tensorsrht).
 // Differs:    directions exactly from the leverage-score law, no Gibbs sweeps (directions.h);
-//             e_l and phi_l share their directions by default: one projection instead of two, every
-//             inner product keeps its expectation; a bias coordinate (0: the paper's kernel).
+//             signs; e_l and phi_l share their directions by default: one projection instead of
+//             two, every inner product keeps its expectation; a bias coordinate (0: the paper's
+//             kernel).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -53,6 +59,7 @@ struct NtkMapOptions {
   Directions directions = Directions::sphere;
   ProductSketch sketch = ProductSketch::tensorsrht;
   bool shared_directions = true;
+  bool signs = true;
   Index m0 = 0;
   Index ms = 0;
   std::optional<double> bias;
@@ -68,6 +75,7 @@ struct NtkMapOptions {
              "how the tensor product of a layer is sketched; none: kept whole");
     v.flag("shared-directions", shared_directions,
            "step and ReLU features of a layer use the same directions");
+    v.flag("signs", signs, "a constant and random signs in place of step features: less variance");
     v.integer("m0", m0, {0, 1 << 24},
               "step features of a layer; 0: as many as ReLU features (sketch none: what fits)");
     v.integer("ms", ms, {0, 1 << 24}, "features that are sketched products; 0: half of them");
@@ -96,7 +104,9 @@ class NtkRandomFeatures final : public FeatureMap {
   /// Dimensions of one layer; m0 = ms = 0 for nngp.
   struct LayerSize {
     Index phi_in, psi_in;  ///< of phi_{l-1} and psi_{l-1}
-    Index m1, m0, ms;      ///< order-1 features, step features, (sketched) products of them
+    Index m1, m0, ms;      ///< of phi_l, of e_l and of their (sketched) products
+    bool signs;            ///< e_l is a constant and m0 - 1 signs, not m0 steps
+    Index step_directions() const { return signs ? m0 - 1 : m0; }
     Index psi_out() const { return m1 + ms; }
   };
   static std::vector<LayerSize> layer_sizes(Index in_dim, const Options& options);

@@ -89,14 +89,16 @@ std::vector<double> slow_features(const std::vector<float>& row, const NtkMapOpt
     const double c =
         options.directions == Directions::gaussian ? 1 : static_cast<double>(phi.size());
     const bool shared = options.shared_directions;
-    const Index widest = std::max(size.m1, size.m0);
+    const Index steps = size.step_directions(), widest = std::max(size.m1, steps);
     auto relu =
         products(options.directions, shared ? widest : size.m1, layer.child("directions"), phi);
-    auto step = shared ? relu : products(options.directions, size.m0, layer.child("step"), phi);
+    auto step = shared ? relu : products(options.directions, steps, layer.child("step"), phi);
     relu.resize(static_cast<std::size_t>(size.m1));
-    step.resize(static_cast<std::size_t>(size.m0));
+    step.resize(static_cast<std::size_t>(steps));
     for (double& y : relu) y = std::sqrt(2 * c / static_cast<double>(size.m1)) * std::max(0.0, y);
-    for (double& y : step) y = y > 0 ? std::sqrt(2 / static_cast<double>(size.m0)) : 0.0;
+    const double scale = std::sqrt((size.signs ? 0.5 : 2) / static_cast<double>(steps));
+    for (double& y : step) y = y > 0 ? scale : size.signs ? -scale : 0.0;
+    if (size.signs) step.insert(step.begin(), std::sqrt(0.5));
     std::vector<double> next = relu;
     if (size.m0 > 0) {
       const auto q = product(options, size, layer.child("sketch"), step, psi);
@@ -115,24 +117,27 @@ TEST(NtkRandomFeatures, AreTheSlowRecursionForAllOptions) {
     for (const char* directions : kDirectionNames)
       for (const char* sketch : kProductSketchNames)
         for (const char* shared : {"true", "false"})
-          for (const char* bias : {"0", "0.7"})
-            for (const char* depth : {"1", "2", "3"}) {
-              const auto options = options_of({{"kernel", kernel},
-                                               {"directions", directions},
-                                               {"sketch", sketch},
-                                               {"shared-directions", shared},
-                                               {"bias", bias},
-                                               {"depth", depth},
-                                               {"features", "71"}});
-              const NtkRandomFeatures map(kDim, options, rng::Key{8});
-              const auto fast = transform(map, row);
-              const auto slow = slow_features(row, options, rng::Key{8});
-              ASSERT_EQ(fast.size(), slow.size());
-              for (std::size_t j = 0; j < fast.size(); ++j)
-                ASSERT_NEAR(fast[j], slow[j], 2e-5 * (1 + std::abs(slow[j])))
-                    << kernel << " " << directions << " " << sketch << " shared " << shared
-                    << " bias " << bias << " depth " << depth << ", feature " << j;
-            }
+          for (const char* signs : {"true", "false"})
+            for (const char* bias : {"0", "0.7"})
+              for (const char* depth : {"1", "2", "3"}) {
+                const auto options = options_of({{"kernel", kernel},
+                                                 {"directions", directions},
+                                                 {"sketch", sketch},
+                                                 {"shared-directions", shared},
+                                                 {"signs", signs},
+                                                 {"bias", bias},
+                                                 {"depth", depth},
+                                                 {"features", "71"}});
+                const NtkRandomFeatures map(kDim, options, rng::Key{8});
+                const auto fast = transform(map, row);
+                const auto slow = slow_features(row, options, rng::Key{8});
+                ASSERT_EQ(fast.size(), slow.size());
+                for (std::size_t j = 0; j < fast.size(); ++j)
+                  ASSERT_NEAR(fast[j], slow[j], 2e-5 * (1 + std::abs(slow[j])))
+                      << kernel << " " << directions << " " << sketch << " shared " << shared
+                      << " signs " << signs << " bias " << bias << " depth " << depth
+                      << ", feature " << j;
+              }
 }
 
 TEST(NtkRandomFeatures, TakeNumbersOfStepFeaturesAndOfProducts) {
@@ -154,8 +159,8 @@ TEST(NtkRandomFeatures, TakeNumbersOfStepFeaturesAndOfProducts) {
 
 // Depth 1 without a sketch is |x| [sqrt(2d/m1) relu(W u), sqrt(2/m0) step(W u) (x) u], u = x/|x|.
 TEST(NtkRandomFeatures, WithoutSketchAreTheFormulaAtDepthOne) {
-  const auto options =
-      options_of({{"sketch", "none"}, {"depth", "1"}, {"features", "64"}, {"bias", "0"}});
+  const auto options = options_of(
+      {{"sketch", "none"}, {"depth", "1"}, {"signs", "false"}, {"features", "64"}, {"bias", "0"}});
   const auto row = gaussian_row(kDim, 2);
   const auto z = transform(NtkRandomFeatures(kDim, options, rng::Key{5}), row);
   const Index m0 = 10, m1 = 64 - m0 * kDim;  // 10 (1 + 5) <= 64 < 11 (1 + 5)
@@ -318,6 +323,8 @@ TEST(NtkRandomFeatures, SlowStatedVarianceCoversDepthsAndExplicitProducts) {
   const Params cases[] = {
       {{"depth", "1"}, {"features", "64"}, {"sketch", "none"}, {"m0", "12"}, {"bias", "0.5"}},
       {{"depth", "1"}, {"features", "64"}, {"shared-directions", "false"}, {"bias", "0.5"}},
+      {{"depth", "1"}, {"features", "64"}, {"signs", "false"}, {"bias", "0.5"}},
+      {{"depth", "1"}, {"features", "5"}, {"m0", "1"}, {"bias", "0.5"}},
       {{"depth", "2"}, {"features", "128"}, {"bias", "0.5"}},
       {{"depth", "2"}, {"features", "128"}, {"sketch", "tensorsketch"}, {"bias", "0"}},
       {{"depth", "4"}, {"features", "128"}, {"bias", "0"}},
