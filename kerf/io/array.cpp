@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/io/finite.h"
 
 namespace kerf::io {
 namespace {
@@ -153,9 +154,7 @@ class ArrayReader final : public Reader {
 
   static void note_odd(RawBlock& block, Index i) {
     const auto row = block.cells.row(i);
-    double sum = 0;  // becomes NaN exactly when a cell is not finite
-    for (const double cell : row) sum += cell * 0;
-    if (sum == 0) return;
+    if (all_finite<double>(row)) return;
     for (std::size_t j = 0; j < row.size(); ++j) {
       if (std::isfinite(row[j])) continue;
       block.add_odd(i, static_cast<Index>(j), 0,

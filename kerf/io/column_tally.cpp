@@ -56,12 +56,29 @@ void ColumnTally::add_cells(std::span<double> row, std::span<const OddCell> odd)
 }
 
 void ColumnTally::add_pixels(std::span<const std::uint8_t> row) {
+  constexpr Index kMostRows = 65536;  // 255^2 times this is below 2^32
+  if (pixel_rows_ == kMostRows) settle_pixels();
   ++rows_;
+  ++pixel_rows_;
+  pixel_sum_.resize(row.size());
+  pixel_square_.resize(row.size());
+  const std::uint8_t* pixels = row.data();
+  std::uint32_t* sum = pixel_sum_.data();
+  std::uint32_t* square = pixel_square_.data();
   for (std::size_t j = 0; j < row.size(); ++j) {
-    const double value = row[j];
-    sum_[j] += value;
-    square_[j] += value * value;
+    sum[j] += pixels[j];
+    square[j] += static_cast<std::uint16_t>(pixels[j] * pixels[j]);
   }
+}
+
+void ColumnTally::settle_pixels() {
+  for (std::size_t j = 0; j < pixel_sum_.size(); ++j) {
+    sum_[j] = sum(j);
+    square_[j] = square(j);
+  }
+  std::ranges::fill(pixel_sum_, 0u);
+  std::ranges::fill(pixel_square_, 0u);
+  pixel_rows_ = 0;
 }
 
 void ColumnTally::add_sparse(const SparseRow& row) {
@@ -86,13 +103,13 @@ void ColumnTally::add_sparse(const SparseRow& row) {
 
 double ColumnTally::mean(Index column) const {
   const auto j = static_cast<std::size_t>(column);
-  return shift_[j] + sum_[j] / static_cast<double>(std::max<Index>(numbers(column), 1));
+  return shift_[j] + sum(j) / static_cast<double>(std::max<Index>(numbers(column), 1));
 }
 
 double ColumnTally::variance(Index column) const {
   const auto j = static_cast<std::size_t>(column);
   const auto count = static_cast<double>(std::max<Index>(numbers(column), 1));
-  const double centred = square_[j] - sum_[j] * (sum_[j] / count);
+  const double centred = square(j) - sum(j) * (sum(j) / count);
   return std::max(0.0, centred) / static_cast<double>(std::max<Index>(rows_, 1));
 }
 
@@ -100,7 +117,7 @@ double ColumnTally::mean_square(Index column) const {
   const auto j = static_cast<std::size_t>(column);
   const double average = mean(column);
   const auto count = static_cast<double>(numbers(column));
-  const double squares = square_[j] + 2 * shift_[j] * sum_[j] + count * shift_[j] * shift_[j];
+  const double squares = square(j) + 2 * shift_[j] * sum(j) + count * shift_[j] * shift_[j];
   return (squares + static_cast<double>(missing(column)) * average * average) /
          static_cast<double>(std::max<Index>(rows_, 1));
 }

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,7 +57,17 @@ class ColumnTally {
   }
 
   Index rows_ = 0, smallest_ = 1;
+  /// Sums around shift_ of the values, and of their squares.
+  double sum(std::size_t j) const { return sum_[j] + (j < pixel_sum_.size() ? pixel_sum_[j] : 0); }
+  double square(std::size_t j) const {
+    return square_[j] + (j < pixel_square_.size() ? pixel_square_[j] : 0);
+  }
+  void settle_pixels();
+
   std::vector<double> shift_, sum_, square_;
+  // Of the bytes since settle_pixels(): whole numbers are summed faster than doubles.
+  std::vector<std::uint32_t> pixel_sum_, pixel_square_;
+  Index pixel_rows_ = 0;
   std::map<Index, Words> words_;
 };
 

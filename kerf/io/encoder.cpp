@@ -7,6 +7,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/io/finite.h"
 
 namespace kerf::io {
 
@@ -35,7 +36,7 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
         cell.column == kLabelColumn ? label_route_ : routes_[static_cast<std::size_t>(cell.column)];
     if (to.role != Role::dropped) encode_odd(raw, cell, to, out);
   }
-  if (!out.is_sparse) check_finite(raw, out);
+  if (raw.cells.rows() > 0) check_finite(raw, out);  // bytes are finite
   if (counts_.dropped_rows > dropped_before) drop_rows(out);
 }
 
@@ -161,9 +162,7 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
 
 void Encoder::check_finite(const RawBlock& raw, const RowBlock& out) const {
   for (Index i = 0; i < raw.rows; ++i) {
-    float sum = 0;  // becomes NaN exactly when a value is not finite
-    for (const float value : out.dense.row(i)) sum += value * 0;
-    if (sum == 0) continue;
+    if (all_finite<float>(out.dense.row(i))) continue;
     for (std::size_t j = 0; j < routes_.size(); ++j) {
       const Route& to = routes_[j];
       if (to.role != Role::number || std::isfinite(out.dense(i, to.to))) continue;
