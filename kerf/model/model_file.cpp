@@ -111,7 +111,7 @@ class Arrays {
     KERF_REQUIRE(entry.at("name") == name && rows <= room && cols <= room && rows * cols <= room,
                  data, "array '{}' does not fit the file", name);
     Matrix<double> values(static_cast<Index>(rows), static_cast<Index>(cols));
-    std::memcpy(values.data(), bytes_.data(), rows * cols * sizeof(double));
+    if (rows * cols > 0) std::memcpy(values.data(), bytes_.data(), rows * cols * sizeof(double));
     bytes_.remove_prefix(rows * cols * sizeof(double));
     for (Index i = 0; i < values.rows(); ++i)
       for (const double v : values.row(i))
