@@ -224,7 +224,8 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_rows(summary);
   const FeatureMapEntry& entry = find_feature_map(map);
   FitResult result;
-  auto& [model, outcome] = result;
+  Model& model = result.model;
+  FitReport& outcome = result.report;
   {
     const Stopwatch watch(outcome.seconds.total);
     outcome.scale = resolve_scale(options.scale, summary);
