@@ -8,7 +8,7 @@
 //
 // Error:      none but rounding; the (upper) median of the distances that are not zero where more
 //             than half of the pairs are equal; 1 where all rows are.  Positive always.
-// Cost:       half a million distances, 0.05 s for 784 columns on two cores; 4 MB.
+// Cost:       half a million distances, each O(columns); 4 MB.
 // Reference:  folklore ("median heuristic"): Garreau, Jitkrittum & Kanagawa, "Large sample analysis
 //             of the median heuristic", 2017.
 // Differs:    s is the median itself, not the median over sqrt(2).
