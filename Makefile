@@ -6,8 +6,9 @@
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
 #   make asan     the fast tests under the address and undefined-behaviour sanitizers
 #   make test-full DATA=DIR   also what needs real data sets
+#   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release demo test test-full bench asan clang format lint clean
+.PHONY: all release demo test test-full bench reproduce asan clang format lint clean
 all: release
 
 release:
@@ -29,6 +30,10 @@ bench:
 	@cmake --preset bench >/dev/null
 	@cmake --build --preset bench
 	@for program in build/bench/bin/*_bench; do echo "== $$program"; $$program || exit 1; done
+
+reproduce: release
+	@tools/install-deps bench
+	@tools/reproduce "$(NAME)" "$(DATA)" $(if $(QUICK),--quick)
 
 asan:
 	@tools/install-deps build tests

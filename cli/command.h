@@ -37,7 +37,8 @@ void add_score(CLI::App& app, Common& common, std::function<void()>& run);
 void add_transform(CLI::App& app, Common& common, std::function<void()>& run);
 void add_kernel(CLI::App& app, Common& common, std::function<void()>& run);
 void add_info(CLI::App& app, Common& common, std::function<void()>& run);
-void add_lists(CLI::App& app, Common& common, std::function<void()>& run);  // maps, kernels
+void add_lists(CLI::App& app, Common& common, std::function<void()>& run);       // maps, kernels
+void add_completion(CLI::App& app, Common& common, std::function<void()>& run);  // manual
 
 /// A sub-command with the common options and, under its options, `examples`.
 CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
