@@ -52,6 +52,10 @@ void add_described(CLI::App& command, const std::string& group,
 std::vector<OptionInfo> all_map_options();
 std::vector<OptionInfo> all_kernel_options();
 
+/// What a score says, for `kerf score` and for the end of a fit.
+Json score_json(const Model& model, const Score& score);
+void print_score(const Score& score);
+
 /// Options as JSON with numbers as numbers.
 Json options_json(const Params& options);
 
