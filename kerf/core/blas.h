@@ -39,6 +39,9 @@ Index cholesky(MatrixView<double> a);
 /// b := (R^T R)^-1 b with R from cholesky().
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
 
+/// b := b R^-1, or b R^-T, with R from cholesky(): solves for vectors in the rows of b.
+void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b);
+
 /// Eigenvalues, ascending, of the symmetric matrix in the upper triangle of `a`; its eigenvectors
 /// replace it, one per row.
 void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues);
