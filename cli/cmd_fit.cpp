@@ -52,6 +52,12 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"peak_memory_bytes", peak_memory()},
       {"model", arguments.output},
   };
+  if (report.passes > 0) {
+    json["passes"] = report.passes;
+    json["residual"] = report.residual;
+  }
+  json["notes"] = report.notes;
+  json["warnings"] = report.warnings;
   if (model.task == Task::classification) json["classes"] = model.classes;
   for (const auto& point : report.path)
     json["lambda_path"].push_back({{"lambda", point.lambda}, {"cv_error", point.cv_error}});
@@ -75,6 +81,7 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
              report.solver_reason);
+  for (const auto& note : report.notes) fmt::print("          {}\n", note);
   if (report.cv_error)
     fmt::print("{}  {:.3g}, chosen among {} by {} (mean squared error {:.4g})\n", bold("lambda  "),
                report.lambda, report.path.size(), report.validation, *report.cv_error);
@@ -108,6 +115,8 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     print_json(fit_json(arguments, data.summary, result));
   else if (!common.quiet)
     print_summary(arguments, data.summary, result);
+  for (const auto& warning : result.report.warnings)
+    fmt::print(stderr, "kerf: warning: {}\n", warning);
 }
 
 }  // namespace
