@@ -6,6 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/features/arc_cosine_features.h"
 #include "kerf/features/fourier_features.h"
+#include "kerf/features/ntk_poly_features.h"
 #include "kerf/features/ntk_random_features.h"
 
 namespace kerf {
@@ -15,6 +16,7 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<FourierFeatures>(),
     feature_map_entry<ArcCosineFeatures>(),
     feature_map_entry<NtkRandomFeatures>(),
+    feature_map_entry<NtkPolyFeatures>(),
 };
 
 }  // namespace
