@@ -111,7 +111,7 @@ TEST(NtkPolyFeatures, ShareFeaturesOutWhereTheyHelpMost) {
       for (const Index features : {40, 4096, 8192}) {
         const auto fit = NtkPolyFeatures::fit(
             options_of({{"depth", depth}, {"features", std::to_string(features)}}));
-        const auto plan = NtkPolyFeatures::plan(dim, fit.weights, features, 16);
+        const auto plan = plan_polynomial(dim, fit.weights, features, 16);
         for (Index k = 0; k <= 16; ++k)
           EXPECT_LE(variance_of(fit.weights, dim, features, plan.exact),
                     variance_of(fit.weights, dim, features, k));
@@ -125,9 +125,9 @@ TEST(NtkPolyFeatures, ShareFeaturesOutWhereTheyHelpMost) {
       }
   // Sixteen columns: the quadratic part is always worth its 136 features.
   const auto fit = NtkPolyFeatures::fit(options_of({{"depth", "1"}, {"features", "8192"}}));
-  EXPECT_GE(NtkPolyFeatures::plan(16, fit.weights, 8192, 16).exact, 2);
+  EXPECT_GE(plan_polynomial(16, fit.weights, 8192, 16).exact, 2);
   // As many features as coefficients: one each.
-  const auto one_each = NtkPolyFeatures::plan(9, {0.1, 0.5, 0, 0.3}, 3, 3);
+  const auto one_each = plan_polynomial(9, {0.1, 0.5, 0, 0.3}, 3, 3);
   EXPECT_EQ(one_each.dims, (std::vector<Index>{1, 1, 0, 1}));
 }
 
