@@ -26,13 +26,6 @@ std::string describe_options(const Params& options) {
   return text;
 }
 
-/// "5-fold cross-validation" or "leave-one-out".
-std::string validation(const FitResult& result) {
-  return result.report.solver == Solver::dual
-             ? "leave-one-out"
-             : fmt::format("{}-fold cross-validation", result.model.training.folds);
-}
-
 Json fit_json(const FitArguments& arguments, const DataSummary& summary, const FitResult& result) {
   const auto& [model, report] = result;
   const auto& seconds = report.seconds;
@@ -45,9 +38,10 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"options", options_json(model.recipe.options)},
       {"scale", kScaleNames[static_cast<int>(report.scale)]},
       {"solver", kSolverNames[static_cast<int>(report.solver)]},
+      {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
-      {"cv_metric", "mean squared error of the targets, " + validation(result)},
+      {"cv_metric", "mean squared error of the targets, " + report.validation},
       {"seconds",
        {{"read", seconds.read},
         {"features", seconds.features},
@@ -79,9 +73,11 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
   fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map,
              describe_options(model.recipe.options));
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
+  fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
+             report.solver_reason);
   if (report.cv_error)
     fmt::print("{}  {:.3g}, chosen among {} by {} (mean squared error {:.4g})\n", bold("lambda  "),
-               report.lambda, report.path.size(), validation(result), *report.cv_error);
+               report.lambda, report.path.size(), report.validation, *report.cv_error);
   else
     fmt::print("{}  {:.3g}, as given\n", bold("lambda  "), report.lambda);
   const auto& s = report.seconds;

@@ -42,11 +42,11 @@ void run_info(const std::string& path, const Common& common) {
   fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows),
              training.lambda,
              training.folds > 0
-                 ? fmt::format(" by {}-fold cross-validation, mean squared error {:.4g}",
-                               training.folds, training.cv_error)
+                 ? fmt::format(" by {}, mean squared error {:.4g}", validation, training.cv_error)
                  : ", as given");
-  fmt::print("{}  the recipe of the features (name, options, seed) and {} weights\n",
-             bold("stored  "),
+  fmt::print("{}  {} and {} weights\n", bold("stored  "),
+             model.rows ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
+                        : "the recipe of the features (name, options, seed)",
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
   if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), training.command);
   fmt::print("{}  kerf {}\n", bold("version "), training.version);

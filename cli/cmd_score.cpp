@@ -11,8 +11,27 @@ namespace {
 struct ScoreArguments {
   std::string model;
   std::vector<std::string> data;
+  Index worst = 5;
   Params data_options;
 };
+
+/// A class by its name, a number as it is, several as a list.
+Json value_json(const Model& model, const std::vector<double>& values) {
+  if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
+  return values.size() == 1 ? Json(values[0]) : Json(values);
+}
+
+Json worst_json(const Model& model, const Score& score) {
+  Json rows = Json::array();
+  for (const WorstRow& row : score.worst)
+    rows.push_back({{"row", row.row},
+                    {"target", value_json(model, row.target)},
+                    {"predicted", value_json(model, row.predicted)},
+                    {"error", row.error}});
+  return rows;
+}
+
+}  // namespace
 
 Json score_json(const Model& model, const Score& score) {
   if (score.task == Task::regression)
@@ -20,19 +39,20 @@ Json score_json(const Model& model, const Score& score) {
             {"mse", score.mse},
             {"rmse", score.rmse},
             {"r2", score.r2},
-            {"relative_rmse", score.relative_rmse}};
+            {"relative_rmse", score.relative_rmse},
+            {"worst", worst_json(model, score)}};
   Json confusion = Json::array();
   for (Index i = 0; i < model.outputs(); ++i) {
     Json row = Json::array();
     for (const double count : score.confusion.row(i)) row.push_back(static_cast<Index>(count));
     confusion.push_back(row);
   }
-  return {{"rows", score.rows},
-          {"accuracy", score.accuracy},
-          {"log_loss", nullptr},
-          {"classes", model.classes},
-          {"confusion", confusion}};
+  return {{"rows", score.rows},     {"accuracy", score.accuracy},
+          {"log_loss", nullptr},    {"classes", model.classes},
+          {"confusion", confusion}, {"worst", worst_json(model, score)}};
 }
+
+namespace {
 
 /// True classes down, predicted classes across; left out where it would not fit a screen.
 void print_confusion(const Model& model, const Score& score) {
@@ -50,27 +70,50 @@ void print_confusion(const Model& model, const Score& score) {
   }
 }
 
+std::string value_text(const Model& model, const std::vector<double>& values) {
+  if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
+  std::vector<std::string> numbers;
+  for (const double value : values) numbers.push_back(fmt::format("{:.5g}", value));
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+void print_worst(const Model& model, const Score& score) {
+  if (score.worst.empty()) return;
+  fmt::print("{}\n", bold("worst rows (counted from 0)"));
+  for (const WorstRow& row : score.worst)
+    fmt::print("{:>10}  {}, predicted {}\n", with_commas(row.row), value_text(model, row.target),
+               value_text(model, row.predicted));
+}
+
+}  // namespace
+
+void print_score(const Score& score) {
+  if (score.task == Task::classification)
+    return fmt::print(
+        "{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
+        with_commas(static_cast<Index>(score.accuracy * static_cast<double>(score.rows) + 0.5)),
+        with_commas(score.rows));
+  fmt::print("{}  {:.4g}  (root of the mean squared error)\n", bold("rmse         "), score.rmse);
+  fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
+  fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),
+             score.relative_rmse);
+}
+
+namespace {
+
 void run_score(const ScoreArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf score");
   const auto source =
       open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::require);
-  const Score score =
-      evaluate(model, *source, common.memory_limit(), terminal_progress(common.quiet));
+  const Score score = evaluate(model, *source, common.memory_limit(),
+                               terminal_progress(common.quiet), arguments.worst);
   clear_progress();
   if (common.json) return print_json(score_json(model, score));
-  if (score.task == Task::regression) {
-    fmt::print("{}  {:.4g}  (root of the mean squared error)\n", bold("rmse         "), score.rmse);
-    fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
-    fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),
-               score.relative_rmse);
-  } else {
-    fmt::print(
-        "{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
-        with_commas(static_cast<Index>(score.accuracy * static_cast<double>(score.rows) + 0.5)),
-        with_commas(score.rows));
-    if (!common.quiet) print_confusion(model, score);
-  }
+  print_score(score);
+  if (common.quiet) return;
+  if (score.task == Task::classification) print_confusion(model, score);
+  print_worst(model, score);
 }
 
 }  // namespace
@@ -83,6 +126,9 @@ void add_score(CLI::App& app, Common& common, std::function<void()>& run) {
                   "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
   command->add_option("MODEL", arguments->model, "a model that `kerf fit` wrote")->required();
   command->add_option("DATA", arguments->data, "rows with the target")->required();
+  command->add_option("--worst", arguments->worst, "how many of the worst rows to show [5]")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000));
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   command->callback([=, &common, &run] { run = [=, &common] { run_score(*arguments, common); }; });
 }

@@ -37,7 +37,8 @@ void add_score(CLI::App& app, Common& common, std::function<void()>& run);
 void add_transform(CLI::App& app, Common& common, std::function<void()>& run);
 void add_kernel(CLI::App& app, Common& common, std::function<void()>& run);
 void add_info(CLI::App& app, Common& common, std::function<void()>& run);
-void add_lists(CLI::App& app, Common& common, std::function<void()>& run);  // maps, kernels
+void add_lists(CLI::App& app, Common& common, std::function<void()>& run);       // maps, kernels
+void add_completion(CLI::App& app, Common& common, std::function<void()>& run);  // manual
 
 /// A sub-command with the common options and, under its options, `examples`.
 CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
@@ -50,6 +51,10 @@ void add_described(CLI::App& command, const std::string& group,
 /// The options of all feature maps (or kernels) together, each name once.
 std::vector<OptionInfo> all_map_options();
 std::vector<OptionInfo> all_kernel_options();
+
+/// What a score says, for `kerf score` and for the end of a fit.
+Json score_json(const Model& model, const Score& score);
+void print_score(const Score& score);
 
 /// Options as JSON with numbers as numbers.
 Json options_json(const Params& options);

@@ -10,10 +10,11 @@ MAY_INCLUDE = {
     "sketch": {"core", "transforms", "sketch"},
     "kernels": {"core", "kernels"},
     "io": {"core", "io"},
+    "images": {"core", "images"},
     "features": {"core", "transforms", "sketch", "kernels", "features"},
-    "model": {"core", "io", "kernels", "features", "model"},
-    "learn": {"core", "io", "transforms", "sketch", "kernels", "features", "model", "learn"},
-    "diagnostics": {"core", "io", "transforms", "sketch", "kernels", "features", "model", "learn", "diagnostics"},
+    "model": {"core", "io", "images", "kernels", "features", "model"},
+    "learn": {"core", "io", "images", "transforms", "sketch", "kernels", "features", "model", "learn"},
+    "diagnostics": {"core", "io", "images", "transforms", "sketch", "kernels", "features", "model", "learn", "diagnostics"},
 }
 # Foreign libraries that only one file may name.
 ONLY_IN = {

@@ -12,6 +12,7 @@
 // LAPACK, as OpenBLAS exports it (Fortran: column-major, all by address).
 extern "C" {
 void dpotrf_(const char* uplo, const blasint* n, double* a, const blasint* lda, blasint* info);
+void dpotri_(const char* uplo, const blasint* n, double* a, const blasint* lda, blasint* info);
 void dsyevd_(const char* jobz, const char* uplo, const blasint* n, double* a, const blasint* lda,
              double* w, double* work, const blasint* lwork, blasint* iwork, const blasint* liwork,
              blasint* info);
@@ -77,6 +78,14 @@ void cholesky_solve(MatrixView<const double> r, MatrixView<double> b) {
   for (const auto transpose : {CblasTrans, CblasNoTrans})
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(b.rows),
                 narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data, narrow(b.stride));
+}
+
+void cholesky_inverse(MatrixView<double> r) {
+  const ThreadScope scope(threads());
+  const blasint n = narrow(r.rows), stride = narrow(std::max<Index>(r.stride, 1));
+  blasint info = 0;
+  dpotri_("L", &n, r.data, &stride, &info);
+  KERF_REQUIRE(info == 0, numeric, "a {0} x {0} matrix has no inverse", r.rows);
 }
 
 void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues) {

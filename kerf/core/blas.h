@@ -2,8 +2,8 @@
 //
 // Matrices are row-major.  Calls run on the calling thread alone: callers share work out with
 // parallel_for, over tiles of a fixed size, so that results do not depend on the number of threads.
-// The exception is cholesky_solve of large systems, which lets OpenBLAS use threads() threads and
-// puts its global setting back (Python's numpy may share the library).
+// The exceptions are the calls on Cholesky factors and eigenvalues, which let OpenBLAS use
+// threads() threads and put its global setting back (Python's numpy may share the library).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -38,6 +38,9 @@ Index cholesky(MatrixView<double> a);
 
 /// b := (R^T R)^-1 b with R from cholesky().
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
+
+/// The upper triangle of (R^T R)^-1 in place of R from cholesky(); n^3 2/3 flops.
+void cholesky_inverse(MatrixView<double> r);
 
 /// Eigenvalues, ascending, of the symmetric matrix in the upper triangle of `a`; its eigenvectors
 /// replace it, one per row.

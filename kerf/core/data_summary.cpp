@@ -50,64 +50,6 @@ class ColumnSums {
   std::vector<double> shift_, mean_, square_;
 };
 
-/// The sampled rows, each in its slot, until the stream ends.
-class SampleKeeper {
- public:
-  SampleKeeper(rng::Key key) : sampler_(key, kSampleRows) {}
-
-  void add(const RowBlock& block) {
-    is_sparse_ = block.is_sparse;
-    cols_ = block.x().cols();
-    for (Index i = 0; i < block.rows(); ++i) {
-      const Index slot = sampler_.offer(block.first_row + i);
-      if (slot < 0) continue;
-      if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();
-      Row& kept = rows_[static_cast<std::size_t>(slot)];
-      if (is_sparse_) {
-        const SparseRow row = block.sparse.view().row(i);
-        kept.values.assign(row.values.begin(), row.values.end());
-        kept.columns.assign(row.columns.begin(), row.columns.end());
-      } else {
-        const auto row = block.dense.row(i);
-        kept.values.assign(row.begin(), row.end());
-      }
-      const auto targets = block.targets.row(i);
-      kept.targets.assign(targets.begin(), targets.end());
-    }
-  }
-  void finish(RowBlock& sample) const {
-    const auto n = static_cast<Index>(rows_.size());
-    sample.is_sparse = is_sparse_;
-    sample.sparse.cols = cols_;
-    sample.dense.resize(is_sparse_ ? 0 : n, cols_);
-    sample.targets.resize(n, n == 0 ? 0 : static_cast<Index>(rows_[0].targets.size()));
-    Index i = 0;
-    for (const Index slot : sampler_.slots_in_row_order()) {
-      const Row& row = rows_[static_cast<std::size_t>(slot)];
-      std::ranges::copy(row.targets, sample.targets.row(i).begin());
-      if (is_sparse_) {
-        for (std::size_t k = 0; k < row.values.size(); ++k)
-          sample.sparse.push(row.columns[k], row.values[k]);
-        sample.sparse.end_row();
-      } else {
-        std::ranges::copy(row.values, sample.dense.row(i).begin());
-      }
-      ++i;
-    }
-  }
-
- private:
-  struct Row {
-    std::vector<float> values;
-    std::vector<std::int32_t> columns;
-    std::vector<double> targets;
-  };
-  RowSampler sampler_;
-  bool is_sparse_ = false;
-  Index cols_ = 0;
-  std::vector<Row> rows_;
-};
-
 }  // namespace
 
 Index RowSampler::offer(Index row) {
@@ -134,6 +76,56 @@ std::vector<Index> RowSampler::slots_in_row_order() const {
   return slots;
 }
 
+void SampleKeeper::add(const RowBlock& block) {
+  is_sparse_ = block.is_sparse;
+  cols_ = block.x().cols();
+  image_ = block.image;
+  for (Index i = 0; i < block.rows(); ++i) {
+    const Index slot = sampler_.offer(block.first_row + i);
+    if (slot < 0) continue;
+    if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();
+    Row& kept = rows_[static_cast<std::size_t>(slot)];
+    if (is_sparse_) {
+      const SparseRow row = block.sparse.view().row(i);
+      kept.values.assign(row.values.begin(), row.values.end());
+      kept.columns.assign(row.columns.begin(), row.columns.end());
+    } else {
+      const auto row = block.dense.row(i);
+      kept.values.assign(row.begin(), row.end());
+    }
+    const auto targets = block.targets.row(i);
+    kept.targets.assign(targets.begin(), targets.end());
+    has_weights_ = !block.weights.empty();
+    if (has_weights_) kept.weight = block.weights[static_cast<std::size_t>(i)];
+  }
+}
+
+RowBlock SampleKeeper::take() {
+  RowBlock sample;
+  const auto n = static_cast<Index>(rows_.size());
+  sample.is_sparse = is_sparse_;
+  sample.image = image_;
+  sample.sparse.cols = cols_;
+  sample.dense.resize(is_sparse_ ? 0 : n, cols_);
+  sample.targets.resize(n, n == 0 ? 0 : static_cast<Index>(rows_[0].targets.size()));
+  Index i = 0;
+  for (const Index slot : sampler_.slots_in_row_order()) {
+    const Row& row = rows_[static_cast<std::size_t>(slot)];
+    std::ranges::copy(row.targets, sample.targets.row(i).begin());
+    if (has_weights_) sample.weights.push_back(row.weight);
+    if (is_sparse_) {
+      for (std::size_t k = 0; k < row.values.size(); ++k)
+        sample.sparse.push(row.columns[k], row.values[k]);
+      sample.sparse.end_row();
+    } else {
+      std::ranges::copy(row.values, sample.dense.row(i).begin());
+    }
+    ++i;
+  }
+  rows_.clear();
+  return sample;
+}
+
 DataSummary summarise(RowSource& source, Task task, std::vector<std::string> classes, rng::Key key,
                       const Progress& progress) {
   DataSummary summary;
@@ -141,7 +133,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   summary.cols = source.cols();
   summary.class_rows.assign(classes.size(), 0.0);
   ColumnSums sums;
-  SampleKeeper sample(key.child("sample"));
+  SampleKeeper sample(key.child("sample"), kSampleRows);
   RowBlock block;
   source.rewind();
   while (source.next(block)) {
@@ -166,7 +158,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   }
   source.rewind();
   sums.finish(summary);
-  sample.finish(summary.sample);
+  summary.sample = sample.take();
   summary.classes = std::move(classes);
   return summary;
 }

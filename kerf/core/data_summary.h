@@ -59,6 +59,30 @@ class RowSampler {
   std::vector<Member> heap_;  // largest rank first
 };
 
+/// The rows of a RowSampler's sample, with their targets and weights.
+class SampleKeeper {
+ public:
+  SampleKeeper(rng::Key key, Index size) : sampler_(key, size) {}
+
+  /// Offers the rows of the next block.
+  void add(const RowBlock& block);
+  /// The sample, in row order; nothing is left.
+  RowBlock take();
+
+ private:
+  struct Row {
+    std::vector<float> values;
+    std::vector<std::int32_t> columns;
+    std::vector<double> targets;
+    double weight = 1;
+  };
+  RowSampler sampler_;
+  bool is_sparse_ = false, has_weights_ = false;
+  Index cols_ = 0;
+  ImageShape image_;
+  std::vector<Row> rows_;
+};
+
 /// Reads all of `source` once and rewinds it.  The source's rows must be encoded already; with
 /// `classes` names given the single target column holds class numbers.
 DataSummary summarise(RowSource& source, Task task, std::vector<std::string> classes, rng::Key key,

@@ -5,8 +5,13 @@
 #include "kerf/core/data_summary.h"
 #include "kerf/core/options.h"
 #include "kerf/features/scaling.h"
+#include "kerf/kernels/median_distance.h"
 
 namespace kerf {
+
+/// Median distance between the sample's rows after scaling.
+double typical_distance(const DataSummary& summary, const Scaling& scaling,
+                        DistanceNorm norm = DistanceNorm::l2);
 
 /// `params` with every "auto" among `options` replaced by a number:
 ///   bandwidth   median distance between the sample's rows after scaling, in the kernel's own norm

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "kerf/core/require.h"
 
@@ -35,10 +37,38 @@ void finish_regression(Score& score, const std::vector<TargetSums>& targets) {
   score.relative_rmse = size > 0 ? std::sqrt(error / size) : 0;
 }
 
+/// Keeps the rows of largest error; of equal ones the first.
+class WorstRows {
+ public:
+  explicit WorstRows(Index count) : count_(static_cast<std::size_t>(count)) {}
+
+  void offer(Index row, double error, std::span<const double> target,
+             std::span<const double> predicted) {
+    if (!(error > 0) || count_ == 0) return;
+    if (rows_.size() == count_ && error <= rows_.back().error) return;
+    if (rows_.size() == count_) rows_.pop_back();
+    const auto place = std::ranges::upper_bound(rows_, error, std::greater{}, &WorstRow::error);
+    rows_.insert(
+        place, {row, error, {target.begin(), target.end()}, {predicted.begin(), predicted.end()}});
+  }
+  std::vector<WorstRow> take() { return std::move(rows_); }
+
+ private:
+  std::size_t count_;
+  std::vector<WorstRow> rows_;  // largest error first
+};
+
+double distance(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t t = 0; t < a.size(); ++t) sum += (a[t] - b[t]) * (a[t] - b[t]);
+  return std::sqrt(sum);
+}
+
 }  // namespace
 
-Score evaluate(const Model& model, RowSource& source, Index memory_limit,
-               const Progress& progress) {
+Score evaluate(const Model& model, RowSource& source, Index memory_limit, const Progress& progress,
+               Index worst_count) {
+  WorstRows worst(worst_count);
   const Predictor predictor(model, memory_limit);
   Score score;
   score.task = model.task;
@@ -57,11 +87,17 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit,
     predictor.scores(block, scores);
     const auto best = best_class(scores);
     for (Index i = 0; i < block.rows(); ++i) {
+      const Index row = score.rows + i;
       if (classification) {
-        score.confusion(static_cast<Index>(block.targets(i, 0)),
-                        best[static_cast<std::size_t>(i)]) += 1;
+        const auto truth = static_cast<Index>(block.targets(i, 0));
+        const Index guess = best[static_cast<std::size_t>(i)];
+        const double label = static_cast<double>(guess);
+        score.confusion(truth, guess) += 1;
+        worst.offer(row, scores(i, guess) - scores(i, truth), block.targets.row(i), {&label, 1});
         continue;
       }
+      worst.offer(row, distance(block.targets.row(i), scores.row(i)), block.targets.row(i),
+                  scores.row(i));
       for (std::size_t t = 0; t < sums.size(); ++t)
         sums[t].add(block.targets(i, static_cast<Index>(t)), scores(i, static_cast<Index>(t)),
                     score.rows + i == 0);
@@ -74,6 +110,7 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit,
   double right = 0;
   for (Index c = 0; classification && c < model.outputs(); ++c) right += score.confusion(c, c);
   score.accuracy = right / static_cast<double>(score.rows);
+  score.worst = worst.take();
   return score;
 }
 

@@ -7,6 +7,14 @@
 
 namespace kerf {
 
+/// A row that the model gets wrong.
+struct WorstRow {
+  Index row = 0;     ///< position in the source
+  double error = 0;  ///< regression: distance of prediction and target; classification: how far the
+                     ///< score of the class predicted is above that of the right one
+  std::vector<double> target, predicted;  ///< classification: one class number each
+};
+
 struct Score {
   Task task = Task::regression;
   Index rows = 0;
@@ -15,12 +23,14 @@ struct Score {
   Matrix<double> confusion;  ///< true class x predicted class, rows
   // Regression, over all targets.
   double mse = 0, rmse = 0;
-  double r2 = 0;             ///< 1 - squared error / squared distance from the targets' means
-  double relative_rmse = 0;  ///< |y - prediction| / |y|
+  double r2 = 0;                ///< 1 - squared error / squared distance from the targets' means
+  double relative_rmse = 0;     ///< |y - prediction| / |y|
+  std::vector<WorstRow> worst;  ///< largest error first
 };
 
-/// Reads `source` from its beginning; throws Error (data) if its rows have no targets.
+/// Reads `source` from its beginning; throws Error (data) if its rows have no targets.  `worst`:
+/// how many of the worst rows to keep.
 Score evaluate(const Model& model, RowSource& source, Index memory_limit = 0,
-               const Progress& progress = {});
+               const Progress& progress = {}, Index worst = 0);
 
 }  // namespace kerf

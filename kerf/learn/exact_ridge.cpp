@@ -15,7 +15,6 @@ namespace kerf {
 namespace {
 
 constexpr Index kTile = 256;                     // rows of a product at a time
-constexpr Index kPredictRows = 512;              // rows of a Gram block of predictions
 constexpr int kFirstStep = -16, kLastStep = 10;  // the automatic grid: unit 10^(step/2)
 
 /// out = op(a) b on fixed tiles of out's rows.
@@ -190,30 +189,6 @@ LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progre
   return choice;
 }
 
-template <class T>
-void predict(const ExactModel& model, const Kernel& kernel, const RowsView& rows,
-             MatrixView<double> out) {
-  const Gram<T> gram(kernel, rows, model.rows());
-  Matrix<T> values;
-  Matrix<double> wide;
-  for (Index begin = 0; begin < rows.rows(); begin += kPredictRows) {
-    const Index end = std::min(begin + kPredictRows, rows.rows());
-    values.resize(end - begin, gram.cols());
-    gram.compute(begin, end, values.view());
-    const auto block = out.slice(begin, end);
-    if constexpr (std::is_same_v<T, double>) {
-      product(false, values.view(), model.dual.view(), block);
-    } else {
-      wide.resize(values.rows(), values.cols());
-      std::copy_n(values.data(), values.rows() * values.cols(), wide.data());
-      product(false, wide.view(), model.dual.view(), block);
-    }
-    for (Index i = 0; i < block.rows; ++i)
-      for (Index t = 0; t < block.cols; ++t)
-        block(i, t) += model.intercept[static_cast<std::size_t>(t)];
-  }
-}
-
 /// The Gram matrix in double, whatever its values are computed in.
 void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
                MatrixView<double> out) {
@@ -225,23 +200,6 @@ void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
     block.resize(end - begin, rows.rows());
     single.compute(begin, end, block.view());
     std::copy_n(block.data(), block.rows() * block.cols(), out.row(begin).data());
-  }
-}
-
-void copy_rows(const RowsView& rows, ExactModel& model) {
-  model.is_sparse = rows.is_sparse();
-  if (!rows.is_sparse()) {
-    model.dense.resize(rows.rows(), rows.cols());
-    for (Index i = 0; i < rows.rows(); ++i)
-      std::ranges::copy(rows.dense().row(i), model.dense.row(i).begin());
-    return;
-  }
-  model.sparse.cols = rows.cols();
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const SparseRow row = rows.sparse().row(i);
-    for (std::size_t e = 0; e < row.values.size(); ++e)
-      model.sparse.push(row.columns[e], row.values[e]);
-    model.sparse.end_row();
   }
 }
 
@@ -298,19 +256,15 @@ ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const 
   fit.model.kernel = kernel;
   fit.model.params = params;
   fit.model.precision = options.precision;
-  copy_rows(rows, fit.model);
+  fit.model.rows = copy_rows(rows);
   return fit;
 }
 
 void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out) {
-  KERF_REQUIRE(out.rows == rows.rows() && out.cols == model.dual.cols(), usage,
-               "a {} x {} matrix for {} x {} predictions", out.rows, out.cols, rows.rows(),
-               model.dual.cols());
   const auto kernel = find_kernel(model.kernel).make(model.params);
-  if (model.precision == Precision::double_)
-    predict<double>(model, *kernel, rows, out);
-  else
-    predict<float>(model, *kernel, rows, out);
+  const auto expand =
+      model.precision == Precision::double_ ? kernel_expansion<double> : kernel_expansion<float>;
+  expand(*kernel, model.rows.view(), model.dual.view(), model.intercept, rows, out);
 }
 
 Index exact_ridge_bytes(const RowsView& rows, Index targets, Precision precision) {

@@ -25,6 +25,7 @@
 #include "kerf/core/progress.h"
 #include "kerf/learn/normal_equations.h"
 #include "kerf/learn/ridge.h"
+#include "kerf/model/kernel_expansion.h"
 
 namespace kerf {
 
@@ -50,15 +51,11 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
 /// A trained model: everything that prediction needs.
 struct ExactModel {
   std::string kernel;
-  Params params;  ///< complete, nothing automatic
-  bool is_sparse = false;
-  Matrix<float> dense;  ///< the training rows: one of these two
-  CsrMatrix sparse;
+  Params params;        ///< complete, nothing automatic
+  KeptRows rows;        ///< the training rows
   Matrix<double> dual;  ///< rows x outputs
   std::vector<double> intercept;
   Precision precision = Precision::double_;
-
-  RowsView rows() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
 };
 
 struct ExactFit {

@@ -6,6 +6,7 @@
 #include "kerf/core/memory.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/kernels/gram.h"
 
 namespace kerf {
 namespace {
@@ -40,28 +41,46 @@ std::unique_ptr<FeatureMap> Recipe::make(Index memory_limit) const {
   return entry.make(in_dim, options, rng::Key{seed}.child("map"));
 }
 
-Predictor::Predictor(const Model& model, Index memory_limit)
-    : model_(model), map_(model.recipe.make(memory_limit)) {
-  KERF_REQUIRE(map_->out_dim() == model.linear.weights.rows(), data,
-               "the model has weights for {} features, but its map makes {}",
-               model.linear.weights.rows(), map_->out_dim());
+Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
+  if (model.rows) {
+    const Params& options = model.recipe.options;
+    kernel_ = find_kernel(exact_kernel_name(options)).make(exact_kernel_params(options));
+    require_memory(12 * kExpansionRows * features(), memory_limit,
+                   fmt::format("the kernel of rows against {} training rows", features()),
+                   "raise --memory");
+    return;
+  }
+  map_ = model.recipe.make(memory_limit);
+  KERF_REQUIRE(map_->out_dim() == features(), data,
+               "the model has weights for {} features, but its map makes {}", features(),
+               map_->out_dim());
+}
+
+void Predictor::prepare(RowBlock& block) const {
+  KERF_REQUIRE(block.x().cols() == model_.recipe.in_dim, data,
+               "the rows have {} columns, but the model was trained on {}", block.x().cols(),
+               model_.recipe.in_dim);
+  model_.scaling.apply(block);
 }
 
 void Predictor::features(RowBlock& block, Matrix<float>& z) const {
-  KERF_REQUIRE(block.x().cols() == map_->in_dim(), data,
-               "the rows have {} columns, but the model was trained on {}", block.x().cols(),
-               map_->in_dim());
-  model_.scaling.apply(block);
-  z.resize(block.rows(), map_->out_dim());
-  map_->transform(block.x(), z.view());
+  prepare(block);
+  z.resize(block.rows(), features());
+  if (map_)
+    map_->transform(block.x(), z.view());
+  else
+    gram<float>(*kernel_, block.x(), model_.rows->view(), z.view());
 }
 
 void Predictor::scores(RowBlock& block, Matrix<double>& out) const {
-  KERF_REQUIRE(block.x().cols() == map_->in_dim(), data,
-               "the rows have {} columns, but the model was trained on {}", block.x().cols(),
-               map_->in_dim());
-  model_.scaling.apply(block);
+  prepare(block);
   out.resize(block.rows(), model_.outputs());
+  if (!map_) {
+    const auto expand =
+        exact_in_double(model_.recipe.options) ? kernel_expansion<double> : kernel_expansion<float>;
+    return expand(*kernel_, model_.rows->view(), model_.linear.weights.view(),
+                  model_.linear.intercept, block.x(), out.view());
+  }
   Matrix<float> z;
   const Index step = rows_at_once(map_->out_dim());
   for (Index begin = 0; begin < block.rows(); begin += step) {

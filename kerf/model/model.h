@@ -1,6 +1,7 @@
 // A trained model: how rows are prepared, which features are made of them, and the weights.
 //
-// It holds the recipe of its feature map (name, options, seed), never a random matrix.
+// It holds the recipe of its feature map (name, options, seed), never a random matrix.  A model of
+// an exact kernel (map "exact") holds its training rows: its "features" are k(x, x_j).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,6 +14,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
 #include "kerf/io/encoding.h"
+#include "kerf/model/kernel_expansion.h"
 
 namespace kerf {
 
@@ -52,6 +54,7 @@ struct Model {
   ImageShape image;
   bool is_sparse = false;
   LinearModel linear;
+  std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
   TrainingRecord training;
 
   Index outputs() const { return static_cast<Index>(linear.intercept.size()); }
@@ -62,14 +65,19 @@ class Predictor {
  public:
   explicit Predictor(const Model& model, Index memory_limit = 0);
 
+  /// Numbers in a row of features.
+  Index features() const { return model_.linear.weights.rows(); }
   /// Features of the rows after scaling (which happens in place).
   void features(RowBlock& block, Matrix<float>& z) const;
   /// rows x outputs: predicted targets, or a score per class.  Scales the block in place.
   void scores(RowBlock& block, Matrix<double>& out) const;
 
  private:
+  void prepare(RowBlock& block) const;
+
   const Model& model_;
-  std::unique_ptr<FeatureMap> map_;
+  std::unique_ptr<FeatureMap> map_;  // null: an exact kernel,
+  std::unique_ptr<Kernel> kernel_;   // this one
 };
 
 /// The model's encoding; Error (usage) if it was trained on matrices and cannot read files.

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "kerf/core/atomic_file.h"
 #include "kerf/core/require.h"
+#include "kerf/model/model_arrays.h"
 
 namespace kerf {
 namespace {
@@ -40,7 +42,7 @@ void append(std::string& out, const T& value) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-json header_of(const Model& model) {
+json header_of(const Model& model, const json& arrays) {
   const auto& [recipe, scaling, training] = std::tie(model.recipe, model.scaling, model.training);
   return {
       {"recipe",
@@ -61,14 +63,16 @@ json header_of(const Model& model) {
         {"lambda", training.lambda},
         {"cv_error", training.cv_error},
         {"folds", training.folds}}},
-      {"arrays",
-       {{{"name", "centre"}, {"rows", scaling.centre.size()}, {"cols", 1}},
-        {{"name", "factor"}, {"rows", scaling.factor.size()}, {"cols", 1}},
-        {{"name", "intercept"}, {"rows", model.linear.intercept.size()}, {"cols", 1}},
-        {{"name", "weights"},
-         {"rows", model.linear.weights.rows()},
-         {"cols", model.linear.weights.cols()}}}},
+      {"arrays", arrays},
   };
+}
+
+/// What a model of an exact kernel keeps of its training rows.
+void add_rows(const KeptRows& rows, ArrayWriter& arrays) {
+  if (!rows.is_sparse) return arrays.add("rows", rows.dense.view());
+  arrays.add("row_values", std::span(rows.sparse.values));
+  arrays.add("row_columns", std::span(rows.sparse.columns));
+  arrays.add("row_offsets", std::span(rows.sparse.offsets));
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -98,40 +102,43 @@ std::string read_checked(const std::string& path) {
   return bytes;
 }
 
-/// The arrays that follow the header, taken one by one.
-class Arrays {
- public:
-  Arrays(const json& list, std::string_view bytes) : list_(list), bytes_(bytes) {}
-
-  Matrix<double> take(const char* name) {
-    const json& entry = list_.at(next_++);
-    const auto rows = entry.at("rows").get<std::uint64_t>(),
-               cols = entry.at("cols").get<std::uint64_t>();
-    const std::uint64_t room = bytes_.size() / sizeof(double);
-    KERF_REQUIRE(entry.at("name") == name && rows <= room && cols <= room && rows * cols <= room,
-                 data, "array '{}' does not fit the file", name);
-    Matrix<double> values(static_cast<Index>(rows), static_cast<Index>(cols));
-    if (rows * cols > 0) std::memcpy(values.data(), bytes_.data(), rows * cols * sizeof(double));
-    bytes_.remove_prefix(rows * cols * sizeof(double));
-    for (Index i = 0; i < values.rows(); ++i)
-      for (const double v : values.row(i))
-        KERF_REQUIRE(std::isfinite(v), data, "array '{}' holds a number that is not finite", name);
-    return values;
+/// Sparse rows whose offsets and columns make sense.
+CsrMatrix read_sparse(ArrayReader& arrays, Index cols) {
+  CsrMatrix rows;
+  rows.cols = cols;
+  rows.values = arrays.vector<float>("row_values");
+  rows.columns = arrays.vector<std::int32_t>("row_columns");
+  rows.offsets = arrays.vector<Index>("row_offsets");
+  const auto count = static_cast<Index>(rows.values.size());
+  bool valid = std::ssize(rows.columns) == count && !rows.offsets.empty() &&
+               rows.offsets.front() == 0 && rows.offsets.back() == count &&
+               std::ranges::is_sorted(rows.offsets);
+  for (Index i = 0; valid && i < rows.rows(); ++i) {
+    Index before = -1;
+    for (const Index column : rows.view().row(i).columns) {
+      valid = valid && column > before && column < cols;
+      before = column;
+    }
   }
-  void require_end() const {
-    KERF_REQUIRE(bytes_.empty() && next_ == list_.size(), data,
-                 "there is more than its header says");
-  }
+  KERF_REQUIRE(valid, data, "its sparse rows are not valid");
+  return rows;
+}
 
- private:
-  const json& list_;
-  std::string_view bytes_;
-  std::size_t next_ = 0;
-};
+std::optional<KeptRows> read_rows(ArrayReader& arrays, Index cols) {
+  KeptRows rows;
+  rows.is_sparse = arrays.has("row_offsets");
+  if (rows.is_sparse)
+    rows.sparse = read_sparse(arrays, cols);
+  else if (arrays.has("rows"))
+    rows.dense = arrays.matrix<float>("rows");
+  else
+    return std::nullopt;
+  return rows;
+}
 
 template <class T>
-std::vector<T> to_vector(const Matrix<double>& column) {
-  return {column.data(), column.data() + column.rows() * column.cols()};
+std::vector<T> narrowed(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
 }
 
 Index checked_index(const json& value, Index max) {
@@ -161,6 +168,14 @@ void check_consistent(const Model& model) {
                data, "the scaling is for {} columns, the map for {}", scaling.factor.size(),
                columns);
   KERF_REQUIRE(std::isfinite(scaling.common_factor), data, "the scaling factor is not finite");
+  KERF_REQUIRE((model.recipe.map == kExactMap) == model.rows.has_value(), data,
+               "the map {} goes {} rows of training", model.recipe.map,
+               model.rows ? "without" : "with");
+  if (!model.rows) return;
+  const RowsView rows = model.rows->view();
+  KERF_REQUIRE(rows.cols() == model.recipe.in_dim && rows.rows() == model.linear.weights.rows(),
+               data, "{} x {} training rows for {} weights and {} columns", rows.rows(),
+               rows.cols(), model.linear.weights.rows(), model.recipe.in_dim);
 }
 
 Model parse(std::string_view bytes) {
@@ -194,12 +209,13 @@ Model parse(std::string_view bytes) {
       training.at("version").get<std::string>(),    training.at("command").get<std::string>(),
       checked_index(training.at("rows"), kMaxRows), training.at("lambda").get<double>(),
       training.at("cv_error").get<double>(),        checked_index(training.at("folds"), kMaxRows)};
-  Arrays arrays(header.at("arrays"), bytes);
-  model.scaling.centre = to_vector<float>(arrays.take("centre"));
-  model.scaling.factor = to_vector<float>(arrays.take("factor"));
-  model.linear.intercept = to_vector<double>(arrays.take("intercept"));
-  model.linear.weights = arrays.take("weights");
-  arrays.require_end();
+  ArrayReader arrays(header.at("arrays"), bytes);
+  model.scaling.centre = narrowed<float>(arrays.vector<double>("centre"));
+  model.scaling.factor = narrowed<float>(arrays.vector<double>("factor"));
+  model.linear.intercept = arrays.vector<double>("intercept");
+  model.linear.weights = arrays.matrix<double>("weights");
+  model.rows = read_rows(arrays, model.recipe.in_dim);
+  arrays.require_all_read();
   check_consistent(model);
   return model;
 }
@@ -207,20 +223,21 @@ Model parse(std::string_view bytes) {
 }  // namespace
 
 void save_model(const Model& model, const std::string& path) {
-  const std::string header = header_of(model).dump();
+  const std::vector<double> centre(model.scaling.centre.begin(), model.scaling.centre.end());
+  const std::vector<double> factor(model.scaling.factor.begin(), model.scaling.factor.end());
+  ArrayWriter arrays;
+  arrays.add("centre", std::span(centre));
+  arrays.add("factor", std::span(factor));
+  arrays.add("intercept", std::span(model.linear.intercept));
+  arrays.add("weights", model.linear.weights.view());
+  if (model.rows) add_rows(*model.rows, arrays);
+
+  const std::string header = header_of(model, arrays.list()).dump();
   std::string bytes(kMagic, 8);
   append(bytes, kVersion);
   append(bytes, static_cast<std::uint32_t>(header.size()));
   bytes += header;
-  const auto put = [&](const auto& values) {
-    for (const double value : values) append(bytes, value);
-  };
-  put(model.scaling.centre);
-  put(model.scaling.factor);
-  put(model.linear.intercept);
-  put(std::span(
-      model.linear.weights.data(),
-      static_cast<std::size_t>(model.linear.weights.rows() * model.linear.weights.cols())));
+  arrays.append_to(bytes);
   append(bytes, checksum(bytes));
   AtomicFile file(path);
   file.write(bytes.data(), bytes.size());

@@ -3,9 +3,10 @@
 //   bytes 0-7    "KERFMODL"
 //   8-11         format version (1)
 //   12-15        length h of the header
-//   16-..        h bytes of JSON: recipe, scaling, encoding, classes, training record, and the name
-//                and shape of each array
-//   ..           the arrays, float64, row-major, in the header's order
+//   16-..        h bytes of JSON: recipe, scaling, encoding, classes, training record, and the
+//                name, type and shape of each array
+//   ..           the arrays, row-major, in the header's order: float64 unless the type says
+//                float32, int32 or int64
 //   last 4       CRC-32 of everything before
 //
 // Compatibility: every released version's files stay readable (tests/golden).

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/map_choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+#include "kerf/features/automatic.h"
+#include "kerf/learn/leave_one_out.h"
+#include "kerf/learn/normal_equations.h"
+#include "kerf/learn/pair_table.h"
+#include "kerf/learn/ridge.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kFirstRows = 500, kMostRows = 2000;  // exact rounds
+constexpr Index kMostFeatureRows = 8192;             // last round
+constexpr Index kFewestFeatures = 256;
+constexpr std::size_t kFinalists = 4;
+constexpr std::size_t kKeptPart = 3;  // one in so many goes on
+constexpr Index kFolds = 5;
+constexpr int kStartStep = -3;  // first lambda looked at: unit 10^-1.5
+
+/// Errors closer than this are equal: rounding must not decide.
+constexpr double kTie = 1e-9;
+
+std::string number_of(double value) { return fmt::format("{:.3g}", value); }
+
+/// A registered map, or null.
+const FeatureMapEntry* registered(std::string_view name) {
+  for (const FeatureMapEntry& entry : feature_maps())
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+/// The candidate with the user's options put in, or nothing if its map does not take them.
+std::optional<MapCandidate> agree(MapCandidate candidate, const Params& given) {
+  const auto infos = registered(candidate.map)->options();
+  for (const auto& [name, value] : given) {
+    const auto info = std::ranges::find(infos, name, &OptionInfo::name);
+    if (info == infos.end()) return std::nullopt;
+    if (info->type == OptionType::choice &&
+        std::ranges::find(info->choices, value) == info->choices.end())
+      return std::nullopt;
+    const auto own = candidate.options.find(name);
+    const bool is_choice = own != candidate.options.end() && info->type == OptionType::choice;
+    if (is_choice && own->second != value) return std::nullopt;
+    const bool is_number = info->type == OptionType::automatic && value == "auto";
+    if (!is_number) candidate.options[name] = value;  // auto: as the candidates have it
+  }
+  return candidate;
+}
+
+Params with_features(const Params& options, Index features) {
+  Params all = options;
+  all["features"] = std::to_string(features);
+  return all;
+}
+
+/// The sample with everything that the rounds share.
+struct Sample {
+  const RowBlock& rows;
+  MatrixView<const double> targets;
+  const MapChoiceOptions& options;
+
+  std::span<const double> weights(Index count) const {
+    return std::span(rows.weights)
+        .first(rows.weights.empty() ? 0 : static_cast<std::size_t>(count));
+  }
+};
+
+std::unique_ptr<FeatureMap> make_map(const MapCandidate& candidate, Index features,
+                                     const Sample& sample) {
+  const FeatureMapEntry& entry = find_feature_map(candidate.map);
+  const Recipe recipe{candidate.map, entry.complete(with_features(candidate.options, features)),
+                      static_cast<std::uint64_t>(sample.options.seed), sample.rows.x().cols()};
+  return recipe.make(sample.options.memory_limit);
+}
+
+/// Fewer features than rows: folds, as in the fit to come.
+double error_by_folds(const FeatureMap& map, Index count, const Sample& sample) {
+  Matrix<float> z(count, map.out_dim());
+  map.transform(sample.rows.x().slice(0, count), z.view());
+  Origin origin;
+  origin.features.assign(z.row(0).begin(), z.row(0).end());
+  origin.targets.assign(sample.targets.row(0).begin(), sample.targets.row(0).end());
+  std::vector<NormalEquations> folds;
+  const auto weights = sample.weights(count);
+  for (Index f = 0; f < kFolds; ++f) {  // the rows are in random order
+    const Index begin = f * count / kFolds, end = (f + 1) * count / kFolds;
+    folds.emplace_back(origin, Precision::single_);
+    folds.back().add(z.view().slice(begin, end), sample.targets.slice(begin, end),
+                     weights.empty() ? weights
+                                     : weights.subspan(static_cast<std::size_t>(begin),
+                                                       static_cast<std::size_t>(end - begin)));
+  }
+  return choose_lambda(folds, {}).cv_error;
+}
+
+/// z z^T in double from products in single precision, a strip of rows at a time.
+void feature_gram(const Matrix<float>& z, MatrixView<double> gram) {
+  constexpr Index kStrip = 256;
+  const blas::ThreadScope one(1);
+  parallel_for(z.rows(), kStrip, [&](Index begin, Index end) {
+    Matrix<float> strip(end - begin, z.rows());
+    blas::gemm(false, true, 1.0f, z.view().slice(begin, end), z.view(), 0.0f, strip.view());
+    for (Index i = begin; i < end; ++i)
+      std::ranges::copy(strip.row(i - begin), gram.row(i).begin());
+  });
+}
+
+double error_by_leave_one_out(const FeatureMap& map, Index count, int start, const Sample& sample) {
+  Matrix<float> z(count, map.out_dim());
+  map.transform(sample.rows.x().slice(0, count), z.view());
+  Matrix<double> gram(count, count);
+  feature_gram(z, gram.view());
+  return LeaveOneOut(gram.view(), sample.targets.slice(0, count), sample.weights(count))
+      .search(start, 1)
+      .second;
+}
+
+/// Best first, by the error of the round just over; ties stay in the order of the candidates.
+void sort_trials(std::vector<MapChoice::Trial>& trials, std::size_t count) {
+  std::stable_sort(
+      trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(count),
+      [](const auto& a, const auto& b) { return a.errors.back() < b.errors.back() * (1 - kTie); });
+}
+
+void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTable& table,
+                 const Sample& sample, const Progress& progress) {
+  Matrix<double> gram(rows, rows);
+  for (std::size_t i = 0; i < count; ++i) {
+    report(progress, "choosing the map", static_cast<Index>(i), static_cast<Index>(count));
+    MapChoice::Trial& trial = choice.trials[i];
+    const auto kernel = find_feature_map(trial.candidate.map).kernel(trial.candidate.options);
+    table.gram(*kernel, rows, gram.view());
+    LeaveOneOut problem(gram.view(), sample.targets.slice(0, rows), sample.weights(rows));
+    const bool first = trial.errors.empty();
+    auto best = problem.search(first ? kStartStep : trial.lambda_step, first ? 2 : 1);
+    if (first) best = problem.search(best.first, 1);
+    trial.lambda_step = best.first;
+    trial.errors.push_back(best.second);
+  }
+  choice.rounds.push_back({rows, 0});
+  sort_trials(choice.trials, count);
+}
+
+void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sample& sample,
+                   const Progress& progress) {
+  const Index have = sample.rows.rows(), m = sample.options.features;
+  const Index features =
+      std::clamp<Index>(static_cast<Index>(static_cast<double>(m) * static_cast<double>(have) /
+                                           static_cast<double>(rows)),
+                        std::min(m, kFewestFeatures), m) /
+      2 * 2;
+  const bool by_folds = 2 * features < have;
+  const Index used = by_folds ? have : std::min(have, kMostRows);
+  for (std::size_t i = 0; i < count; ++i) {
+    report(progress, "trying features", static_cast<Index>(i), static_cast<Index>(count));
+    MapChoice::Trial& trial = choice.trials[i];
+    const auto map = make_map(trial.candidate, std::max<Index>(features, 2), sample);
+    trial.errors.push_back(by_folds
+                               ? error_by_folds(*map, used, sample)
+                               : error_by_leave_one_out(*map, used, trial.lambda_step, sample));
+  }
+  choice.rounds.push_back({used, features});
+  sort_trials(choice.trials, count);
+}
+
+std::string explain(const MapChoice& choice) {
+  const auto& first = choice.trials.front();
+  if (choice.trials.size() == 1) return "the only candidate";
+  const auto& round = choice.rounds.back();
+  const auto& second = choice.trials[1];
+  std::string text = fmt::format("least error of {} candidates", choice.trials.size());
+  if (second.errors.size() == first.errors.size())
+    text += fmt::format(": {} against {} for {}", number_of(first.errors.back()),
+                        number_of(second.errors.back()), second.candidate.label);
+  return text + fmt::format(", on {} rows with {}", round.rows,
+                            round.features == 0 ? std::string("the exact kernel")
+                                                : fmt::format("{} features", round.features));
+}
+
+}  // namespace
+
+std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
+                                         const Scaling& scaling) {
+  Params fixed = given;
+  fixed.erase("features");
+  std::vector<MapCandidate> candidates;
+  const auto offer = [&](const char* map, Params options, std::string label) {
+    if (registered(map) == nullptr) return;
+    auto candidate = agree({map, std::move(options), std::move(label)}, fixed);
+    if (!candidate) return;
+    const auto same = [&](const MapCandidate& other) {
+      return other.map == candidate->map && other.options == candidate->options;
+    };
+    if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(*candidate));
+  };
+  const double length = scaling.typical_norm(summary);
+  const auto network = [&](const char* map, const char* kernel, int depth, double bias) {
+    Params options{{"bias", format_number(bias * length)}};
+    if (depth > 0) options["depth"] = std::to_string(depth), options["kernel"] = kernel;
+    offer(map, options, fmt::format("{}, depth {}, bias {:g}", kernel, std::max(depth, 1), bias));
+  };
+  for (const double bias : {1.0, 0.3, 3.0, 0.0}) {
+    for (const int depth : {1, 2, 3, 5}) network("ntk-rf", "ntk", depth, bias);
+    network("arccos", "nngp", 0, bias);
+    network("ntk-rf", "nngp", 2, bias);
+  }
+  const double distance = typical_distance(summary, scaling);
+  for (const char* kernel : {"gaussian", "laplacian-l2"})
+    for (const double bandwidth : {1.0, 0.5, 2.0, 0.25})
+      offer("rff", {{"kernel", kernel}, {"bandwidth", format_number(bandwidth * distance)}},
+            fmt::format("{}, bandwidth {:g}", kernel, bandwidth));
+  if (candidates.empty()) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : fixed) names.push_back("--" + name + " " + value);
+    fail(ErrorKind::usage, "--map auto has no candidate with {}: name the map with --map",
+         fmt::join(names, " "));
+  }
+  return candidates;
+}
+
+MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sample_rows,
+                     MatrixView<const double> targets, Index rows, const MapChoiceOptions& options,
+                     const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const Sample sample{sample_rows, targets, options};
+  const Index exact_rows = std::min(sample_rows.rows(), kMostRows);
+  MapChoice choice;
+  for (MapCandidate& candidate : candidates) choice.trials.push_back({std::move(candidate), {}, 0});
+  if (choice.trials.size() > 1) {
+    require_memory(32 * exact_rows * exact_rows, options.memory_limit,
+                   fmt::format("--map auto on a sample of {} rows", exact_rows),
+                   "name the map with --map, or raise --memory");
+    const PairTable table(sample_rows.x().slice(0, exact_rows));
+    std::size_t count = choice.trials.size();
+    for (Index n = std::min(kFirstRows, exact_rows);; n = std::min(2 * n, exact_rows)) {
+      exact_round(choice, count, n, table, sample, progress);
+      const bool last = n == exact_rows;
+      if (!options.keep_all || last)
+        count = std::min(count, std::max(kFinalists, last ? 0 : count / kKeptPart));
+      if (last) break;
+    }
+    feature_round(choice, std::min(count, kFinalists), rows, sample, progress);
+  }
+  choice.reason = explain(choice);
+  choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return choice;
+}
+
+Index map_choice_rows(Index rows, Index features) {
+  const Index exact = std::min(rows, kMostRows);
+  // A quarter of the rows and of the features costs a 64th of the fit.
+  const Index part = std::min(rows / 4, kMostFeatureRows);
+  return rows > features ? std::max(exact, part) : exact;
+}
+
+}  // namespace kerf

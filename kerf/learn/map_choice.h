@@ -1,0 +1,86 @@
+// Which kernel, and with it which feature map: successive halving on a sample of the rows.
+//
+// Candidates (those whose map is registered; s: median distance of two rows, b: typical length of a
+// row, so that --bandwidth and --bias mean what they mean everywhere):
+//   ntk      depths 1, 2, 3, 5     bias 0, 0.3 b, b, 3 b      map ntk-rf
+//   nngp     depths 1, 2           bias 0, 0.3 b, b, 3 b      maps arccos, ntk-rf
+//   gaussian, laplacian-l2         bandwidth s/4, s/2, s, 2s   map rff
+// Exact rounds: every candidate's exact kernel on a few hundred rows, error by closed-form
+// leave-one-out (leave_one_out.h) at the best lambda, from one table of distances (pair_table.h);
+// the better half goes on to twice as many rows, up to kMostRows.  Last round: the best few compete
+// with their random features, on up to a quarter of the rows and with features in the same
+// proportion (rows : features as in the fit to come), because a kernel that needs many features may
+// lose to one that needs few.
+//
+// Error:      the choice is that of the sample: what it loses against the best of all candidates is
+//             measured by experiments/auto_map.py.
+// Cost:       with n = kMostRows rows about 30 n^3 flops and 32 n^2 bytes (0.13 GB); the last round
+//             a small part of the fit to come.
+// Reference:  Jamieson & Talwalkar, "Non-stochastic best arm identification", AISTATS 2016.
+// Differs:    rungs by rows; exact leave-one-out in place of a held-out set; the last rung.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kerf/core/data_summary.h"
+#include "kerf/core/options.h"
+#include "kerf/core/progress.h"
+#include "kerf/features/scaling.h"
+
+namespace kerf {
+
+/// The map that stands for a choice.
+inline constexpr const char* kAutoMap = "auto";
+
+struct MapCandidate {
+  std::string map;
+  Params options;  ///< what distinguishes it and nothing automatic; no number of features
+  /// "ntk, depth 2, bias 1": lengths in units of the data's own (median distance, typical length).
+  std::string label;
+};
+
+struct MapChoice {
+  /// One rung: how many rows, how many features (0: the exact kernel).
+  struct Round {
+    Index rows = 0, features = 0;
+  };
+  struct Trial {
+    MapCandidate candidate;
+    std::vector<double> errors;  ///< mean squared error of each round it took part in
+    int lambda_step = 0;         ///< best lambda of the last of them (leave_one_out.h)
+  };
+  std::vector<Round> rounds;
+  std::vector<Trial> trials;  ///< best first
+  std::string reason;         ///< why the first one won, in a sentence
+  double seconds = 0;
+
+  const MapCandidate& winner() const { return trials.front().candidate; }
+};
+
+/// All candidates, or those that agree with the options that the user gave.  Error (usage) if no
+/// candidate's map knows one of them.
+std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
+                                         const Scaling& scaling);
+
+struct MapChoiceOptions {
+  Index features = 4096;  ///< of the fit to come
+  Index seed = 1;
+  Index memory_limit = 0;
+  /// Every candidate in every exact round: what the halving would have missed.
+  bool keep_all = false;
+};
+
+/// `targets`: what the regression is trained on (one column a class for classification), a row for
+/// each row of `sample`; the sample's rows are scaled already and in random order.  `rows`: rows of
+/// the fit to come.
+MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sample,
+                     MatrixView<const double> targets, Index rows, const MapChoiceOptions& options,
+                     const Progress& progress = {});
+
+/// Rows that choose_map() would like to have, of `rows` rows for a fit with so many features.
+Index map_choice_rows(Index rows, Index features);
+
+}  // namespace kerf

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/solver.h"
+
+#include <algorithm>
+
+#include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+/// "3.2 s", "2.1 min": as precise as a model of cost deserves.
+std::string about(double seconds) {
+  return seconds < 120 ? fmt::format("{:.2g} s", seconds) : fmt::format("{:.2g} min", seconds / 60);
+}
+
+}  // namespace
+
+std::span<const SolverEntry> solvers() {
+  static const SolverEntry table[] = {
+      cholesky_solver(),
+      dual_solver(),
+  };
+  return table;
+}
+
+double feature_pass_seconds(const Problem& p) {
+  const double elements = static_cast<double>(p.rows) * static_cast<double>(p.features);
+  // Products with the inputs, and some twenty operations more for each feature.
+  return elements * (2 * static_cast<double>(p.inputs) + 20) / (speed::kSingle * threads());
+}
+
+SolverChoice choose_solver(const Problem& problem) {
+  const Solver asked = problem.options.solver;
+  if (asked != Solver::automatic) {
+    const auto entry = std::ranges::find(solvers(), asked, &SolverEntry::solver);
+    const std::string refusal = entry->refuses(problem);
+    KERF_REQUIRE(refusal.empty(), usage, "--solver {} {}", entry->name(), refusal);
+    return {&*entry, "as asked"};
+  }
+  struct Candidate {
+    const SolverEntry* entry;
+    double seconds;
+    Index bytes;
+  };
+  std::vector<Candidate> candidates;
+  for (const SolverEntry& entry : solvers())
+    if (entry.refuses(problem).empty())
+      candidates.push_back({&entry, entry.seconds(problem), entry.bytes(problem)});
+  const auto fits = [&](const Candidate& c) { return c.bytes <= problem.memory; };
+  std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
+    if (fits(a) != fits(b)) return fits(a);
+    return fits(a) ? a.seconds < b.seconds : a.bytes < b.bytes;
+  });
+  const Candidate& best = candidates.front();
+  std::string reason = fmt::format("about {} expected", about(best.seconds));
+  for (const Candidate& other : std::span(candidates).subspan(1))
+    reason += fits(other)
+                  ? fmt::format(", {} {}", other.entry->name(), about(other.seconds))
+                  : fmt::format(", {} needs {}", other.entry->name(), human_bytes(other.bytes));
+  return {best.entry, reason};
+}
+
+}  // namespace kerf

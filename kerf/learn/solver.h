@@ -1,0 +1,59 @@
+// The contract of solvers, their table, and the choice among them by a model of their cost.
+//
+// A solver turns a stream of features and targets into weights; each is one file solver_*.cpp and
+// one line of the table in solver.cpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kerf/learn/training_rows.h"
+
+namespace kerf {
+
+/// The size of a fit: all that memory and time depend on.
+struct Problem {
+  Index rows, inputs, features, outputs;
+  Index map_bytes = 0;  ///< memory of the feature map
+  Index memory = 0;     ///< most that may be used
+  const FitOptions& options;
+};
+
+struct SolverEntry {
+  Solver solver;
+  const char* summary;
+  /// Why it cannot solve this problem, in words; "" if it can.
+  std::string (*refuses)(const Problem&);
+  /// Peak memory, the feature map and blocks of the pass included.
+  Index (*bytes)(const Problem&);
+  /// Expected time, for comparison with the other solvers only.
+  double (*seconds)(const Problem&);
+  LinearModel (*fit)(const Problem&, TrainingRows&, FitReport&);
+
+  const char* name() const { return kSolverNames[static_cast<int>(solver)]; }
+};
+
+SolverEntry cholesky_solver();
+SolverEntry dual_solver();
+
+std::span<const SolverEntry> solvers();
+
+struct SolverChoice {
+  const SolverEntry* entry;
+  std::string reason;
+};
+
+/// The solver asked for (Error (usage) if it cannot), or the quickest that fits the memory.
+SolverChoice choose_solver(const Problem& problem);
+
+/// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
+namespace speed {
+inline constexpr double kSingle = 60e9;  ///< flops a second of matrix products in single precision
+inline constexpr double kDouble = 30e9;
+inline constexpr double kMemory = 8e9;  ///< bytes a second
+}  // namespace speed
+
+/// Time of one pass that computes the features of all rows.
+double feature_pass_seconds(const Problem& problem);
+
+}  // namespace kerf

@@ -1,0 +1,61 @@
+// Fewer rows than features: all features at once, solved among the rows (dual_ridge.h).
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kerf/core/parallel.h"
+#include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/solver.h"
+
+namespace kerf {
+namespace {
+
+LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
+  Matrix<float> z(rows.rows(), rows.features());
+  Matrix<double> y(rows.rows(), rows.outputs());
+  std::vector<double> weights;
+  rows.for_each([&](const TrainingRows::Block& block) {
+    const Stopwatch watch(rows.seconds().accumulate);
+    for (Index i = 0; i < block.z.rows; ++i) {
+      std::ranges::copy(block.z.row(i), z.row(block.first + i).begin());
+      std::ranges::copy(block.y.row(i), y.row(block.first + i).begin());
+    }
+    weights.insert(weights.end(), block.weights.begin(), block.weights.end());
+  });
+  const Stopwatch watch(rows.seconds().solve);
+  DualFit solved =
+      fit_dual_ridge(z.view(), y.view(), weights, problem.options.lambda, rows.progress());
+  outcome.lambda = solved.choice.lambda;
+  if (!problem.options.lambda) {
+    outcome.take(std::move(solved.choice));
+    outcome.validation = "leave-one-out";
+  }
+  return std::move(solved.model);
+}
+
+Index bytes(const Problem& p) {
+  const Index solve = dual_ridge_bytes(p.rows, p.features, p.outputs);
+  const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, 1);
+  return p.map_bytes + 4 * p.rows * p.features + std::max(pass, solve);
+}
+
+double seconds(const Problem& p) {
+  const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
+  return feature_pass_seconds(p) + n * n * (2 * m + 9 * n) / (speed::kDouble * threads());
+}
+
+}  // namespace
+
+SolverEntry dual_solver() {
+  return {Solver::dual,
+          "among the rows, lambda by leave-one-out: fewer rows than features",
+          [](const Problem& p) {
+            return p.rows <= p.features ? std::string()
+                                        : std::string("is for fewer rows than features");
+          },
+          bytes,
+          seconds,
+          fit};
+}
+
+}  // namespace kerf

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/training_rows.h"
+
+#include <algorithm>
+
+#include "kerf/core/require.h"
+#include "kerf/learn/fold_buffers.h"
+
+namespace kerf {
+namespace {
+
+/// Rows whose features are held at once: 64 MB of them, but enough for the sums to run at full
+/// speed, and not more than there are.
+Index rows_at_once(Index features, Index inputs, Index rows) {
+  constexpr Index kFeatureFloats = 1 << 24, kInputFloats = 1 << 24;
+  const Index by_features = std::clamp<Index>(kFeatureFloats / features, 2048, 8192);
+  const Index by_inputs = std::clamp<Index>(kInputFloats / inputs, 256, 8192);
+  return std::max<Index>(1, std::min({by_features, by_inputs, rows}));
+}
+
+}  // namespace
+
+Targets::Targets(const DataSummary& summary, const FitOptions& options)
+    : classification_(summary.task == Task::classification),
+      outputs_(classification_ ? static_cast<Index>(summary.classes.size()) : summary.targets) {
+  if (!classification_ || options.class_weight == ClassWeight::none) return;
+  for (const double count : summary.class_rows)
+    class_weight_.push_back(count > 0 ? summary.weight / (static_cast<double>(outputs_) * count)
+                                      : 0);
+}
+
+void Targets::encode(const RowBlock& rows, Matrix<double>& y, std::vector<double>& weights) const {
+  y.resize(rows.rows(), outputs_);
+  weights = rows.weights;
+  if (!class_weight_.empty() && weights.empty())
+    weights.assign(static_cast<std::size_t>(rows.rows()), 1.0);
+  for (Index i = 0; i < rows.rows(); ++i) {
+    if (!classification_) {
+      std::ranges::copy(rows.targets.row(i), y.row(i).begin());
+      continue;
+    }
+    const auto label = static_cast<Index>(rows.targets(i, 0));
+    std::ranges::fill(y.row(i), -1.0 / static_cast<double>(outputs_));
+    y(i, label) += 1;
+    if (!class_weight_.empty())
+      weights[static_cast<std::size_t>(i)] *= class_weight_[static_cast<std::size_t>(label)];
+  }
+}
+
+TrainingRows::TrainingRows(RowSource& source, const DataSummary& summary, const FeatureMap& map,
+                           const Scaling& scaling, const FitOptions& options,
+                           FitReport::Seconds& seconds, const Progress& progress)
+    : source_(source),
+      summary_(summary),
+      map_(map),
+      scaling_(scaling),
+      seconds_(seconds),
+      progress_(progress),
+      targets_(summary, options),
+      fold_key_(rng::Key{static_cast<std::uint64_t>(options.seed)}.child("fold")),
+      block_rows_(rows_at_once(map.out_dim(), map.in_dim(), summary.rows)) {}
+
+Index TrainingRows::fold_of(Index row, Index folds) const {
+  return static_cast<Index>(
+      rng::below(fold_key_, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(folds)));
+}
+
+void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive) {
+  Matrix<float> z;
+  Matrix<double> y;
+  std::vector<double> weights;
+  std::vector<Index> seen(static_cast<std::size_t>(folds), 0);
+  FoldBuffers buffers(folds, block_rows_, fold_key_, [&](Index fold, const RowBlock& rows) {
+    {
+      const Stopwatch watch(seconds_.features);
+      z.resize(rows.rows(), map_.out_dim());
+      map_.transform(rows.x(), z.view());
+      targets_.encode(rows, y, weights);
+    }
+    receive({fold, seen[static_cast<std::size_t>(fold)], z.view(), y.view(), weights});
+    seen[static_cast<std::size_t>(fold)] += rows.rows();
+  });
+  RowBlock block;
+  Index done = 0;
+  source_.rewind();
+  for (;;) {
+    {
+      const Stopwatch watch(seconds_.read);
+      if (!source_.next(block)) break;
+      scaling_.apply(block);
+    }
+    done += block.rows();
+    KERF_REQUIRE(done <= summary_.rows, data, "the rows changed while they were read");
+    buffers.add(block);
+    report(progress_, "features", done, summary_.rows);
+  }
+  KERF_REQUIRE(done == summary_.rows, data, "the rows changed while they were read");
+  buffers.finish();
+}
+
+Index TrainingRows::bytes(Index rows, Index inputs, Index features, Index outputs, Index folds) {
+  const Index block = rows_at_once(features, inputs, rows);
+  return 4 * block * features + folds * block * (4 * inputs + 8 * outputs) + 8 * block * outputs;
+}
+
+Origin origin_of(MatrixView<const float> z, MatrixView<const double> y) {
+  std::vector<double> sum(static_cast<std::size_t>(z.cols), 0.0);
+  for (Index i = 0; i < z.rows; ++i)
+    for (Index j = 0; j < z.cols; ++j) sum[static_cast<std::size_t>(j)] += z(i, j);
+  Origin origin;
+  for (const double s : sum)
+    origin.features.push_back(static_cast<float>(s / static_cast<double>(z.rows)));
+  origin.targets.assign(static_cast<std::size_t>(y.cols), 0.0);
+  for (Index i = 0; i < y.rows; ++i)
+    for (Index t = 0; t < y.cols; ++t)
+      origin.targets[static_cast<std::size_t>(t)] += y(i, t) / static_cast<double>(y.rows);
+  return origin;
+}
+
+Index fold_count(const FitOptions& options, Index rows) {
+  return options.lambda ? 1 : std::min(options.folds, rows);
+}
+
+}  // namespace kerf

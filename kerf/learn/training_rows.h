@@ -1,0 +1,101 @@
+// The rows of a fit as features and targets, block by block, as often as a solver asks.
+//
+//   read -> scale -> sort into folds -> blocks of a fixed size -> features, encoded targets
+//
+// Blocks are the same however the source is cut: block_rows() consecutive rows of one fold.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "kerf/core/data_summary.h"
+#include "kerf/core/progress.h"
+#include "kerf/features/feature_map.h"
+#include "kerf/learn/fit_options.h"
+
+namespace kerf {
+
+/// Adds the time until it dies to `sum`.
+class Stopwatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  Clock::time_point start_;
+};
+
+/// What the regression is trained on: the targets, or one column per class.
+class Targets {
+ public:
+  Targets(const DataSummary& summary, const FitOptions& options);
+
+  Index outputs() const { return outputs_; }
+  bool classification() const { return classification_; }
+
+  /// Regression: the targets as they are; classification: one-hot minus 1/classes.
+  void encode(const RowBlock& rows, Matrix<double>& y, std::vector<double>& weights) const;
+
+ private:
+  bool classification_;
+  Index outputs_;
+  std::vector<double> class_weight_;
+};
+
+class TrainingRows {
+ public:
+  TrainingRows(RowSource& source, const DataSummary& summary, const FeatureMap& map,
+               const Scaling& scaling, const FitOptions& options, FitReport::Seconds& seconds,
+               const Progress& progress);
+
+  Index rows() const { return summary_.rows; }
+  Index features() const { return map_.out_dim(); }
+  Index outputs() const { return targets_.outputs(); }
+  Index block_rows() const { return block_rows_; }
+  const Progress& progress() const { return progress_; }
+  FitReport::Seconds& seconds() const { return seconds_; }
+
+  /// Some rows of one fold.  `z` may be overwritten by whoever receives it.
+  struct Block {
+    Index fold = 0;
+    Index first = 0;  ///< rows of this fold that came before
+    MatrixView<float> z;
+    MatrixView<const double> y;
+    std::span<const double> weights;  ///< empty: all 1
+  };
+  /// One pass over all rows, each fold's in order.  The folds are those of fold_of().
+  void for_each(Index folds, const std::function<void(const Block&)>& receive);
+  /// All rows, in order.
+  void for_each(const std::function<void(const Block&)>& receive) { for_each(1, receive); }
+
+  /// Philox(key, row) mod folds.
+  Index fold_of(Index row, Index folds) const;
+
+  /// Memory of a pass: a block of features, and inputs and targets waiting in each fold.
+  static Index bytes(Index rows, Index inputs, Index features, Index outputs, Index folds);
+
+ private:
+  RowSource& source_;
+  const DataSummary& summary_;
+  const FeatureMap& map_;
+  const Scaling& scaling_;
+  FitReport::Seconds& seconds_;
+  const Progress& progress_;
+  Targets targets_;
+  rng::Key fold_key_;
+  Index block_rows_;
+};
+
+/// Means of some rows: near enough to the means of all to keep digits.
+Origin origin_of(MatrixView<const float> z, MatrixView<const double> y);
+
+/// Folds to tell apart: one when lambda is given.
+Index fold_count(const FitOptions& options, Index rows);
+
+}  // namespace kerf

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/model/kernel_expansion.h"
+
+#include <algorithm>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+#include "kerf/kernels/gram.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kTile = 256;  // rows of a product at a time
+
+}  // namespace
+
+KeptRows copy_rows(const RowsView& rows) {
+  KeptRows kept;
+  kept.is_sparse = rows.is_sparse();
+  if (!rows.is_sparse()) {
+    kept.dense.resize(rows.rows(), rows.cols());
+    for (Index i = 0; i < rows.rows(); ++i)
+      std::ranges::copy(rows.dense().row(i), kept.dense.row(i).begin());
+    return kept;
+  }
+  kept.sparse.cols = rows.cols();
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const SparseRow row = rows.sparse().row(i);
+    for (std::size_t e = 0; e < row.values.size(); ++e)
+      kept.sparse.push(row.columns[e], row.values[e]);
+    kept.sparse.end_row();
+  }
+  return kept;
+}
+
+template <class T>
+void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<const double> dual,
+                      std::span<const double> intercept, const RowsView& x,
+                      MatrixView<double> out) {
+  KERF_REQUIRE(out.rows == x.rows() && out.cols == dual.cols && dual.rows == kept.rows(), usage,
+               "a {} x {} matrix for {} x {} predictions", out.rows, out.cols, x.rows(), dual.cols);
+  const Gram<T> gram(kernel, x, kept);
+  Matrix<T> values;
+  Matrix<double> wide;
+  for (Index begin = 0; begin < x.rows(); begin += kExpansionRows) {
+    const Index end = std::min(begin + kExpansionRows, x.rows());
+    values.resize(end - begin, gram.cols());
+    gram.compute(begin, end, values.view());
+    MatrixView<const double> k;
+    if constexpr (std::is_same_v<T, double>) {
+      k = values.view();
+    } else {
+      wide.resize(values.rows(), values.cols());
+      std::copy_n(values.data(), values.rows() * values.cols(), wide.data());
+      k = wide.view();
+    }
+    const auto block = out.slice(begin, end);
+    const blas::ThreadScope one(1);
+    parallel_for(block.rows, kTile, [&](Index first, Index last) {
+      blas::gemm(false, false, 1.0, k.slice(first, last), dual, 0.0, block.slice(first, last));
+    });
+    for (Index i = 0; i < block.rows; ++i)
+      for (Index t = 0; t < block.cols; ++t) block(i, t) += intercept[static_cast<std::size_t>(t)];
+  }
+}
+
+template void kernel_expansion<float>(const Kernel&, const RowsView&, MatrixView<const double>,
+                                      std::span<const double>, const RowsView&, MatrixView<double>);
+template void kernel_expansion<double>(const Kernel&, const RowsView&, MatrixView<const double>,
+                                       std::span<const double>, const RowsView&,
+                                       MatrixView<double>);
+
+std::string exact_kernel_name(const Params& options) {
+  const auto kernel = options.find("kernel");
+  std::vector<std::string> names;
+  for (const KernelEntry& entry : kernels()) names.emplace_back(entry.name);
+  KERF_REQUIRE(kernel != options.end(), usage, "--map exact needs --kernel: one of {}",
+               fmt::join(names, ", "));
+  return kernel->second;
+}
+
+Params exact_kernel_params(const Params& options) {
+  Params params = options;
+  params.erase("kernel");
+  params.erase("precision");
+  return params;
+}
+
+bool exact_in_double(const Params& options) {
+  const auto precision = options.find("precision");
+  return precision != options.end() && precision->second == "double";
+}
+
+}  // namespace kerf

@@ -1,0 +1,56 @@
+// A function that is a sum of kernels centred at rows which the model keeps.
+//
+//   f(x) = b + sum_j a_j k(x, x_j)
+//
+// Cost:       one Gram block a block of rows: O(n d) a row for n kept rows of d columns.
+// Memory:     kExpansionRows x n numbers besides the kept rows.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kerf/core/matrix.h"
+#include "kerf/kernels/kernel.h"
+
+namespace kerf {
+
+/// Rows of a Gram block of predictions.
+inline constexpr Index kExpansionRows = 512;
+
+/// Rows (scaled, as the kernel sees them) that a model keeps, dense or sparse.
+struct KeptRows {
+  bool is_sparse = false;
+  Matrix<float> dense;
+  CsrMatrix sparse;
+
+  RowsView view() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
+};
+
+KeptRows copy_rows(const RowsView& rows);
+
+/// out (rows of x) x (columns of dual) = f; T: the precision of the kernel's values.
+template <class T>
+void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<const double> dual,
+                      std::span<const double> intercept, const RowsView& x, MatrixView<double> out);
+
+extern template void kernel_expansion<float>(const Kernel&, const RowsView&,
+                                             MatrixView<const double>, std::span<const double>,
+                                             const RowsView&, MatrixView<double>);
+extern template void kernel_expansion<double>(const Kernel&, const RowsView&,
+                                              MatrixView<const double>, std::span<const double>,
+                                              const RowsView&, MatrixView<double>);
+
+// ---- how a recipe spells it: map "exact", options of the kernel and two of its own --------------
+
+inline constexpr const char* kExactMap = "exact";
+
+/// The kernel's name: option "kernel"; Error (usage) when there is none.
+std::string exact_kernel_name(const Params& options);
+/// The options that belong to the kernel.
+Params exact_kernel_params(const Params& options);
+/// Option "precision" (single|double) says double.
+bool exact_in_double(const Params& options);
+
+}  // namespace kerf

@@ -1,0 +1,63 @@
+// The arrays of a model file: named, typed, in any order, read as untrusted input.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kerf/core/matrix.h"
+
+namespace kerf {
+
+/// Collects arrays: list() goes into the header, bytes() follow it.
+class ArrayWriter {
+ public:
+  void add(const char* name, MatrixView<const double> values);
+  void add(const char* name, MatrixView<const float> values);
+  void add(const char* name, std::span<const double> column);
+  void add(const char* name, std::span<const float> column);
+  void add(const char* name, std::span<const std::int32_t> column);
+  void add(const char* name, std::span<const Index> column);
+
+  const nlohmann::json& list() const { return list_; }
+  /// The arrays one after the other.
+  void append_to(std::string& bytes) const;
+
+ private:
+  void put(const char* name, const char* type, Index rows, Index cols, const void* data,
+           std::size_t size);
+  nlohmann::json list_ = nlohmann::json::array();
+  std::vector<std::string_view> parts_;  // of the caller's memory
+};
+
+/// Hands arrays out by name; each must fit the file, have the type asked for and be finite.
+class ArrayReader {
+ public:
+  ArrayReader(const nlohmann::json& list, std::string_view bytes);
+
+  bool has(const char* name) const { return entries_.contains(name); }
+  template <class T>
+  Matrix<T> matrix(const char* name);
+  template <class T>
+  std::vector<T> vector(const char* name);
+  /// Throws if an array was not asked for.
+  void require_all_read() const;
+
+ private:
+  struct Entry {
+    std::string type;
+    Index rows, cols;
+    std::string_view bytes;
+    bool was_read = false;
+  };
+  template <class T>
+  const Entry& take(const char* name);
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace kerf
