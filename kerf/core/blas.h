@@ -39,8 +39,8 @@ Index cholesky(MatrixView<double> a);
 /// b := (R^T R)^-1 b with R from cholesky().
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
 
-/// The upper triangle of (R^T R)^-1 in place of R from cholesky(); n^3 2/3 flops.
-void cholesky_inverse(MatrixView<double> r);
+/// R^-1 (upper triangle) in place of R from cholesky(); n^3 / 3 flops.
+void triangular_inverse(MatrixView<double> r);
 
 /// Eigenvalues, ascending, of the symmetric matrix in the upper triangle of `a`; its eigenvectors
 /// replace it, one per row.
