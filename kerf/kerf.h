@@ -21,6 +21,7 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/random.h"
+#include "kerf/core/row_filter.h"
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
