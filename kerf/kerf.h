@@ -8,6 +8,7 @@
 //   Predictor           a model applied to rows                          model/model.h
 //   save_model(), load_model()                                           model/model_file.h
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
+//   fit_report()        a fit as an HTML page                            diagnostics/fit_report.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
 //   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
 //
@@ -26,6 +27,7 @@
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/fit_report.h"
 #include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
