@@ -17,8 +17,7 @@ namespace {
 constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<FourierFeatures>(),   feature_map_entry<ArcCosineFeatures>(),
     feature_map_entry<NtkRandomFeatures>(), feature_map_entry<NtkPolyFeatures>(),
-    feature_map_entry<NtkSketchFeatures>(),
-    feature_map_entry<GradientFeatures>(),
+    feature_map_entry<NtkSketchFeatures>(), feature_map_entry<GradientFeatures>(),
 };
 
 }  // namespace
