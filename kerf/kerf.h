@@ -4,6 +4,7 @@
 //   open_dataset()      files to rows, targets and a summary            io/dataset.h
 //   summarise()         the same summary for rows in memory              core/data_summary.h
 //   fit()               rows to a trained model                          learn/trainer.h
+//   IncrementalFit      the same, block by block                          learn/incremental.h
 //   Predictor           a model applied to rows                          model/model.h
 //   save_model(), load_model()                                           model/model_file.h
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
@@ -36,6 +37,7 @@
 #include "kerf/kernels/gram.h"
 #include "kerf/kernels/kernel.h"
 #include "kerf/learn/evaluate.h"
+#include "kerf/learn/incremental.h"
 #include "kerf/learn/trainer.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"
