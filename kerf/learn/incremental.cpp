@@ -8,6 +8,7 @@
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
@@ -92,7 +93,8 @@ void IncrementalFit::add(RowBlock& block) {
   for (Index i = 0; targets_.classification() && i < block.rows(); ++i)
     KERF_REQUIRE(block.targets(i, 0) >= 0 && block.targets(i, 0) < classes, data,
                  "class number {} is not in 0 .. {}", block.targets(i, 0), classes - 1);
-  const bool fits_dual = rows_ + block.rows() <= map_->out_dim();
+  // One lambda for each target needs sums.
+  const bool fits_dual = rows_ + block.rows() <= map_->out_dim() && !options_.lambda_per_target;
   KERF_REQUIRE(fits_dual || options_.solver != Solver::dual, usage,
                "--solver dual is for fewer rows than features");
   model.scaling.apply(block);
@@ -128,18 +130,29 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
       std::ranges::copy(block_y.row(i), y.row(block.first_row + i).begin());
     std::ranges::copy(block_weights, weights.begin() + block.first_row);
   }
-  DualFit solved = fit_dual_ridge(z.view(), y.view(), weights, options_.lambda, progress);
+  DualFit solved = fit_dual_ridge(
+      z.view(), y.view(), weights,
+      options_.lambda ? std::vector{*options_.lambda} : parse_lambda_grid(options_.lambda_grid),
+      progress);
   result.report.lambda = solved.choice.lambda;
-  result.report.validation = "leave-one-out";
-  if (!options_.lambda) result.report.take(std::move(solved.choice));
+  if (!options_.lambda) {
+    result.report.take(std::move(solved.choice));
+    result.report.validation = "leave-one-out";
+  }
   result.model.linear = std::move(solved.model);
 }
 
 void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
   buffers_->finish();
-  result.report.lambda = options_.lambda.value_or(0);
-  result.report.validation = fmt::format("{}-fold cross-validation", sums_.size());
-  if (!options_.lambda) result.report.take(choose_lambda(sums_, progress));
+  if (!options_.lambda) {
+    auto [choice, model] = choose_lambda(
+        sums_, {parse_lambda_grid(options_.lambda_grid), options_.lambda_per_target}, progress);
+    result.report.take(std::move(choice));
+    result.report.validation = fmt::format("{}-fold cross-validation", sums_.size());
+    result.model.linear = std::move(model);
+    return;
+  }
+  result.report.lambda = *options_.lambda;
   std::vector<const NormalEquations*> parts;
   for (const NormalEquations& sum : sums_) parts.push_back(&sum);
   result.model.linear = solve_ridge(parts, result.report.lambda);
