@@ -9,6 +9,7 @@
 //   save_model(), load_model()                                           model/model_file.h
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
+//   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,6 +26,7 @@
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
