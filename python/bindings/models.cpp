@@ -72,12 +72,24 @@ DataSummary summary_of(RowSource& source, const std::vector<std::string>& classe
   return summary;
 }
 
-/// Numbers as numbers; `text` stays text.
+/// What map auto tried: None if the map was given.
+py::object choice_of(const std::optional<MapChoice>& choice) {
+  if (!choice) return py::none();
+  py::list tried;
+  for (const auto& trial : choice->trials)
+    tried.append(py::make_tuple(trial.candidate.label, trial.errors));
+  return py::dict(py::arg("why") = choice->reason, py::arg("seconds") = choice->seconds,
+                  py::arg("tried") = tried);
+}
+
 py::dict report_of(const FitReport& report) {
-  py::list path;
+  py::list path, growth;
   for (const auto& point : report.path) path.append(py::make_tuple(point.lambda, point.cv_error));
+  for (const auto& step : report.growth)
+    growth.append(py::make_tuple(step.features, step.cv_error, step.seconds));
   return py::dict(
-      py::arg("lambda") = report.lambda,
+      py::arg("map_choice") = choice_of(report.map_choice), py::arg("growth") = growth,
+      py::arg("lambda") = report.lambda, py::arg("lambda_per_target") = report.lambda_per_target,
       py::arg("cv_error") = report.cv_error ? py::object(py::float_(*report.cv_error)) : py::none(),
       py::arg("path") = path, py::arg("scale") = kScaleNames[static_cast<int>(report.scale)],
       py::arg("solver") = kSolverNames[static_cast<int>(report.solver)],
@@ -137,10 +149,7 @@ class Incremental {
     const Progress progress = progress_to(callback);
     const py::gil_scoped_release no_gil;
     require_finite(rows.view);
-    if (!fit_)
-      fit_ = std::make_unique<IncrementalFit>(
-          summary_of(source, classes_, encoding_, options_.seed, progress), map_, map_options_,
-          options_, memory_);
+    if (!fit_) start(source, progress);
     RowBlock block;
     while (source.next(block)) {
       fit_->add(block);
@@ -160,6 +169,22 @@ class Incremental {
   }
 
  private:
+  /// What is automatic, the map too, is chosen on the first block.
+  void start(RowSource& source, const Progress& progress) {
+    const DataSummary summary = summary_of(source, classes_, encoding_, options_.seed, progress);
+    const auto features = map_options_.find("features");
+    if (map_ == kAutoMap || (features != map_options_.end() && features->second == "auto")) {
+      const Recipe chosen =
+          fit(source, summary, map_, map_options_, options_, memory_, progress).model.recipe;
+      map_ = chosen.map;
+      map_options_ = chosen.options;
+      source.rewind();
+    }
+    if (map_ == kExactMap)
+      throw Error(ErrorKind::usage, "map exact needs all rows at once: take a feature map");
+    fit_ = std::make_unique<IncrementalFit>(summary, map_, map_options_, options_, memory_);
+  }
+
   std::vector<std::string> classes_;
   std::string map_;
   Params map_options_;
@@ -174,7 +199,7 @@ py::dict describe_model(const TrainedModel& self) {
   const TrainingRecord& training = model.training;
   return py::dict(
       py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
-      py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.recipe.in_dim,
+      py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
       py::arg("task") = model.task == Task::classification ? "classification" : "regression",
       py::arg("classes") = model.classes, py::arg("outputs") = model.outputs(),
       py::arg("sparse") = model.is_sparse,
@@ -192,6 +217,7 @@ py::dict describe_model(const TrainedModel& self) {
 void add_models(py::module_& module) {
   module.attr("default_map") = kDefaultMap;
   module.def("fit_options", [] { return describe(list_options<FitOptions>()); });
+  module.def("check_map_options", &check_map_options);
   module.def("fit", &fit_rows);
   py::class_<TrainedModel, std::shared_ptr<TrainedModel>>(module, "Model")
       .def("describe", &describe_model)

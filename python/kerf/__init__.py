@@ -3,7 +3,7 @@
     >>> import kerf, numpy as np
     >>> X = np.random.default_rng(0).normal(size=(500, 4))
     >>> y = np.sin(X[:, 0]) * X[:, 1]
-    >>> model = kerf.KernelRidge().fit(X[:400], y[:400])
+    >>> model = kerf.KernelRidge(map="arccos").fit(X[:400], y[:400])
     >>> model.score(X[400:], y[400:]) > 0.9
     True
 

@@ -17,6 +17,7 @@ from ._columns import Columns, learn_rows, target_names, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, type_of, values_from_text
 from ._progress import Progress
 from .features import MAPS, FeatureTransformer
+from .kernels import KERNELS
 
 __all__ = ["KernelRidge", "KernelClassifier", "load"]
 
@@ -25,20 +26,38 @@ _FOR_CLASSES = {"class-weight"}  # options that mean nothing in a regression
 
 
 def _union_of_map_options():
-    """Each name once, with what its maps say about it."""
+    """Each name once, with what its maps say about it; those of map exact are those of the kernels, with `kernel` among all of them."""
     found = {}
     for entry in MAPS.values():
         for option in entry["options"]:
             found.setdefault(option["name"], []).append((entry["name"], option))
+    for entry in KERNELS.values():
+        for option in entry["options"]:
+            if "exact" not in dict(found.get(option["name"], [])):
+                found.setdefault(option["name"], []).append(("exact", option))
+    found["kernel"].append(("exact", {**found["kernel"][0][1], "choices": list(KERNELS)}))
     for name, uses in found.items():
         choices = list(dict.fromkeys(choice for _, option in uses for choice in option["choices"]))
         option = {**uses[0][1], "choices": choices}
-        yield Parameter(python_name(name), None, type_of(option) + " | None", "option of " + ", ".join(m for m, _ in uses), option["help"])
+        annotation = 'int | Literal["auto"] | None' if name == "features" else type_of(option) + " | None"
+        help = option["help"] + "; auto: as many as pay" if name == "features" else option["help"]
+        yield Parameter(python_name(name), None, annotation, "option of " + ", ".join(m for m, _ in uses), help)
+
+
+_MAP_KEYWORDS = [p.name for p in _union_of_map_options()]
+
+
+def _options_from_text(map, texts):
+    """The options of a model's map (or of its exact kernel) as Python values."""
+    if map in MAPS:
+        return values_from_text(MAPS[map]["options"], texts)
+    return {"kernel": texts["kernel"], **values_from_text(KERNELS[texts["kernel"]]["options"], texts)}
 
 
 def _parameters(task):
     first = [Parameter("map", _kerf.default_map, "str | FeatureTransformer", "str or transformer",
-                       "name of a feature map (" + ", ".join(MAPS) + "), or a transformer such as kerf.RFF(...) whose options are taken")]
+                       "name of a feature map (" + ", ".join(MAPS) + "); 'auto': chosen for the data, with its kernel and options; 'exact': no features but the "
+                       "kernel itself, O(rows^2) memory; or a transformer such as kerf.RFF(...) whose options are taken")]
     fit = [Parameter.of(o) for o in FIT_OPTIONS if o["name"] != "seed" and not (task == "regression" and o["name"] in _FOR_CLASSES)]
     for parameter in fit:
         if parameter.name == "class_weight":  # scikit-learn's ways to say it
@@ -66,10 +85,9 @@ class _Learner(BaseEstimator):
             name, source = self.map, self
         else:
             raise ValueError(f"map is the name of a feature map or a transformer of kerf, not {self.map!r}")
-        if name not in MAPS:
-            _kerf.resolve_map(name, {}, np.zeros((1, 1), np.float32), 0)  # raises, with the nearest name
-        names = [p.name for p in _union_of_map_options()] if source is self else [python_name(o["name"]) for o in MAPS[name]["options"]]
+        names = _MAP_KEYWORDS if source is self else [python_name(o["name"]) for o in MAPS[name]["options"]]
         options = {n.replace("_", "-"): to_text(getattr(source, n)) for n in names if getattr(source, n) is not None}
+        _kerf.check_map_options(name, options)
         return name, options
 
     def _fit_options(self):
@@ -161,7 +179,7 @@ class _Learner(BaseEstimator):
     @property
     def options_(self):
         about = self._fitted().describe()
-        return values_from_text(MAPS[about["map"]]["options"], about["options"])
+        return {"map": about["map"], **_options_from_text(about["map"], about["options"])}
 
     @property
     def best_lambda_(self):
@@ -330,7 +348,7 @@ True""",
     "KernelClassifier": """>>> import kerf, numpy as np
 >>> X = np.random.default_rng(0).normal(size=(400, 2))
 >>> y = np.where((X ** 2).sum(axis=1) > 1.4, "out", "in")
->>> model = kerf.KernelClassifier(features=256).fit(X[:300], y[:300])
+>>> model = kerf.KernelClassifier(map="arccos", features=256).fit(X[:300], y[:300])
 >>> model.score(X[300:], y[300:]) > 0.9
 True""",
 }
@@ -349,7 +367,7 @@ features, or by leave-one-out when there are fewer rows than features.  Memory d
 Attributes
 ----------
 options_ : dict
-    the map's options, automatic ones worked out.
+    the map and its options, automatic ones worked out.
 best_lambda_ : float
     the penalty that was given or chosen; `cv_error_` is its mean squared error on rows left out.
 coef_, intercept_ : array
@@ -380,7 +398,7 @@ def load(path):
         raise FileNotFoundError(f"there is no model file {path!r}")
     model = _kerf.Model.load(path)
     about = model.describe()
-    own = values_from_text(MAPS[about["map"]]["options"], about["options"])
+    own = _options_from_text(about["map"], about["options"])
     kind = KernelClassifier if about["task"] == "classification" else KernelRidge
     estimator = kind(map=about["map"], lambda_=about["lambda"], random_state=about["seed"], **own)
     estimator.seed_, estimator._was_pickled = about["seed"], True

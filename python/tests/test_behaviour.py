@@ -23,7 +23,7 @@ def test_ctrl_c_stops_a_long_fit():
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.perf_counter()
         try:
-            kerf.KernelRidge(features=2048).fit(X, X[:, 0])
+            kerf.KernelRidge(map="arccos", features=2048).fit(X, X[:, 0])
         except KeyboardInterrupt:
             print("interrupted", time.perf_counter() - start < 10)
         map = kerf.RFF(features=64).fit(X[:100])
@@ -37,19 +37,19 @@ def test_exceptions_of_a_progress_function_stop_the_fit(regression):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        kerf.KernelRidge(features=64, progress=stop).fit(*regression)
+        kerf.KernelRidge(map="arccos", features=64, progress=stop).fit(*regression)
 
 
 def test_progress_is_told(regression):
     told = []
-    kerf.KernelRidge(features=64, progress=lambda *event: told.append(event)).fit(*regression)
+    kerf.KernelRidge(map="arccos", features=64, progress=lambda *event: told.append(event)).fit(*regression)
     assert {"reading", "features"} <= {stage for stage, _, _ in told}
     assert all(0 <= done and (total == 0 or done <= total) for _, done, total in told)
 
 
 def test_progress_bar_of_tqdm(regression, capsys):
     pytest.importorskip("tqdm")
-    kerf.KernelRidge(features=64, progress=True).fit(*regression)
+    kerf.KernelRidge(map="arccos", features=64, progress=True).fit(*regression)
     assert "features" in capsys.readouterr().err
 
 
@@ -75,7 +75,7 @@ def test_blas_threads_are_as_before(regression):
     np.ones((64, 64)) @ np.ones((64, 64))
     before = [(pool["filepath"], pool["num_threads"]) for pool in limits()]
     for features in (64, 1024):
-        kerf.KernelRidge(features=features).fit(*regression).predict(regression[0])
+        kerf.KernelRidge(map="arccos", features=features).fit(*regression).predict(regression[0])
     kerf.kernels.ntk(regression[0])
     assert [(pool["filepath"], pool["num_threads"]) for pool in limits()] == before
 
@@ -103,7 +103,7 @@ def test_numpy_is_enough(tmp_path):
         X = np.random.default_rng(0).normal(size=(300, 3)); y = X[:, 0] * X[:, 1]
         model = kerf.KernelRidge(map="rff", features=200).fit(X[:200], y[:200])
         assert model.score(X[200:], y[200:]) > 0.8, model.score(X[200:], y[200:])
-        classes = kerf.KernelClassifier(features=200).fit(X, y > 0)
+        classes = kerf.KernelClassifier(map="arccos", features=200).fit(X, y > 0)
         assert classes.score(X, y > 0) > 0.9
         model.save("m.kerf")
         assert np.array_equal(kerf.load("m.kerf").predict(X), model.predict(X))
@@ -111,7 +111,7 @@ def test_numpy_is_enough(tmp_path):
         assert kerf.RFF(features=8).fit_transform(X).shape == (300, 8)
         assert len(kerf.RFF(features=8).fit(X).get_feature_names_out()) == 8
         assert kerf.kernels.NTK(depth=2)(X).shape == (300, 300)
-        kerf.KernelRidge(features=8).set_params(features=16).partial_fit(X, y).predict(X)
+        kerf.KernelRidge(map="arccos", features=8).set_params(features=16).partial_fit(X, y).predict(X)
         for bad in (lambda: model.predict(X[:, :2]), lambda: model.predict(X * np.nan), lambda: kerf.RFF().transform(X), lambda: model.set_params(gamma=2)):
             try:
                 bad()

@@ -32,19 +32,19 @@ def test_ridge_is_the_minimiser_of_its_formula(regression):
 
 def test_chooses_lambda_by_itself(regression):
     X, y = regression
-    model = kerf.KernelRidge(features=100).fit(X[:200], y[:200])
+    model = kerf.KernelRidge(map="arccos", features=100).fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > 0.8
     assert model.report_["solver"] == "cholesky" and len(model.report_["path"]) > 3
     assert model.cv_error_ == min(error for _, error in model.report_["path"])
-    assert kerf.KernelRidge(features=1000).fit(X, y).report_["solver"] == "dual"
+    assert kerf.KernelRidge(map="arccos", features=1000).fit(X, y).report_["solver"] == "dual"
 
 
 def test_several_targets(regression):
     X, y = regression
     both = np.column_stack([y, X[:, 0] ** 2])
-    model = kerf.KernelRidge(features=512, lambda_=1e-6).fit(X, both)
+    model = kerf.KernelRidge(map="arccos", features=512, lambda_=1e-6).fit(X, both)
     assert model.predict(X).shape == both.shape and model.score(X, both) > 0.9
-    np.testing.assert_allclose(model.predict(X)[:, 0], kerf.KernelRidge(features=512, lambda_=1e-6).fit(X, y).predict(X), atol=1e-8)
+    np.testing.assert_allclose(model.predict(X)[:, 0], kerf.KernelRidge(map="arccos", features=512, lambda_=1e-6).fit(X, y).predict(X), atol=1e-8)
 
 
 def test_a_transformer_stands_for_a_map_and_its_options(regression):
@@ -53,6 +53,24 @@ def test_a_transformer_stands_for_a_map_and_its_options(regression):
     given = kerf.KernelRidge(map=kerf.RFF(kernel="laplacian", bandwidth=4.0, features=256)).fit(X, y)
     assert np.array_equal(named.predict(X), given.predict(X))
     assert named.options_ == given.options_
+
+
+def test_automatic_and_exact_maps(regression):
+    X, y = regression
+    chosen = kerf.KernelRidge(features=300).fit(X[:200], y[:200])  # map auto
+    assert chosen.options_["map"] in kerf.maps() and chosen.score(X[200:], y[200:]) > 0.5
+    assert len(chosen.report_["map_choice"]["tried"]) > 5
+    exact = kerf.KernelRidge(map="exact", kernel="gaussian", bandwidth=1.5, lambda_=1e-3, scale="none").fit(X, y)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.5**2))
+    centre = np.eye(300) - 1 / 300
+    dual = np.linalg.solve(centre @ K @ centre + 300 * 1e-3 * np.eye(300), y - y.mean())
+    np.testing.assert_allclose(exact.predict(X), y.mean() + (K - K.mean(axis=0)) @ dual, atol=1e-4)
+    assert exact.options_ == {"map": "exact", "kernel": "gaussian", "bandwidth": 1.5}
+    assert np.array_equal(pickle.loads(pickle.dumps(exact)).predict(X), exact.predict(X))
+    parts = kerf.KernelRidge(features=64).partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])  # the first block chooses
+    assert parts.options_["map"] in kerf.maps()
+    with pytest.raises(ValueError, match="needs all rows at once"):
+        kerf.KernelRidge(map="exact", kernel="ntk").partial_fit(X, y)
 
 
 def test_wrong_parameters(regression):
@@ -91,18 +109,18 @@ def test_partial_fit_makes_the_model_of_all_rows(features, sparse, lambda_, regr
 
 def test_partial_fit_of_classes():
     X, y = csv("iris_train.csv")
-    parts = kerf.KernelClassifier(features=64, scale="none", bias=5.0)
+    parts = kerf.KernelClassifier(map="arccos", features=64, scale="none", bias=5.0)
     order = np.random.default_rng(0).permutation(len(y))
     for block in np.array_split(order, 4):
         parts.partial_fit(X[block], y[block], classes=np.unique(y))
-    whole = kerf.KernelClassifier(features=64, scale="none", bias=5.0).fit(X[order], y[order])
+    whole = kerf.KernelClassifier(map="arccos", features=64, scale="none", bias=5.0).fit(X[order], y[order])
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-3)
     with pytest.raises(ValueError, match="none of the classes"):
         parts.partial_fit(X[:2], ["rose", "tulip"])
     with pytest.raises(ValueError, match="classes must be passed"):
         kerf.KernelClassifier().partial_fit(X, y)
     with pytest.raises(ValueError, match="block by block"):
-        kerf.KernelClassifier(class_weight="balanced").partial_fit(X, y, classes=np.unique(y))
+        kerf.KernelClassifier(map="arccos", class_weight="balanced").partial_fit(X, y, classes=np.unique(y))
 
 
 def test_weights_of_classes_and_rows():
@@ -110,9 +128,9 @@ def test_weights_of_classes_and_rows():
     labels = np.unique(y)
     fixed = dict(features=128, lambda_=1e-3, random_state=4)
     counts = {c: (y == c).sum() for c in labels}
-    balanced = kerf.KernelClassifier(class_weight="balanced", **fixed).fit(X, y)
-    by_hand = kerf.KernelClassifier(class_weight={c: len(y) / (2 * counts[c]) for c in labels}, **fixed).fit(X, y)
-    by_row = kerf.KernelClassifier(**fixed).fit(X, y, sample_weight=[len(y) / (2 * counts[c]) for c in y])
+    balanced = kerf.KernelClassifier(map="arccos", class_weight="balanced", **fixed).fit(X, y)
+    by_hand = kerf.KernelClassifier(map="arccos", class_weight={c: len(y) / (2 * counts[c]) for c in labels}, **fixed).fit(X, y)
+    by_row = kerf.KernelClassifier(map="arccos", **fixed).fit(X, y, sample_weight=[len(y) / (2 * counts[c]) for c in y])
     np.testing.assert_allclose(balanced.decision_function(X), by_hand.decision_function(X), atol=1e-6)
     assert np.array_equal(by_hand.decision_function(X), by_row.decision_function(X))
     with pytest.raises(ValueError):
@@ -121,8 +139,8 @@ def test_weights_of_classes_and_rows():
 
 def test_columns_far_from_zero_lose_no_digits(regression):
     X, y = regression
-    there = kerf.KernelRidge(features=256, lambda_=1e-6).fit(X + 1e7, y)
-    here = kerf.KernelRidge(features=256, lambda_=1e-6).fit(X, y)
+    there = kerf.KernelRidge(map="arccos", features=256, lambda_=1e-6).fit(X + 1e7, y)
+    here = kerf.KernelRidge(map="arccos", features=256, lambda_=1e-6).fit(X, y)
     assert abs(there.score(X + 1e7, y) - here.score(X, y)) < 1e-3
 
 
@@ -132,10 +150,10 @@ def test_columns_far_from_zero_lose_no_digits(regression):
 @pytest.mark.parametrize("name, kind", [("digits", kerf.KernelClassifier), ("diabetes", kerf.KernelRidge), ("iris", kerf.KernelClassifier)])
 def test_a_model_of_the_program_loads(name, kind, program, tmp_path):
     suffix = ".csv.gz" if name == "digits" else ".csv"
-    program("fit", DATA / f"{name}_train{suffix}", "-o", "m.kerf", "--features", 512, cwd=tmp_path)
+    program("fit", DATA / f"{name}_train{suffix}", "-o", "m.kerf", "--map", "arccos", "--features", 256, cwd=tmp_path)
     program("predict", "m.kerf", DATA / f"{name}_test{suffix}", "-o", "p.txt", cwd=tmp_path)
     model = kerf.load(tmp_path / "m.kerf")
-    assert isinstance(model, kind) and model.get_params()["features"] == 512
+    assert isinstance(model, kind) and model.get_params()["features"] == 256
     X, _ = csv(f"{name}_test{suffix}")
     if hasattr(model, "feature_names_in_"):
         X = pytest.importorskip("pandas").DataFrame(X, columns=model.feature_names_in_)
@@ -151,7 +169,7 @@ def test_a_model_of_the_program_loads(name, kind, program, tmp_path):
 
 def test_the_program_reads_a_model_of_python(program, tmp_path):
     X, y = csv("iris_train.csv")
-    model = kerf.KernelClassifier(features=256).fit(X, y)
+    model = kerf.KernelClassifier(map="arccos", features=256).fit(X, y)
     model.save(tmp_path / "iris.kerf")
     np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.17g")
     program("predict", "iris.kerf", "rows.csv", "-o", "p.txt", cwd=tmp_path)
@@ -182,7 +200,7 @@ def test_frames_with_categories(program, tmp_path):
     colour = rng.choice(["red", "green", "blue"], 200)
     frame = pd.DataFrame({"size": rng.normal(size=200), "colour": pd.Categorical(colour), "shape": rng.choice(["round", "flat"], 200), "old": rng.random(200) < 0.5})
     y = pd.Series(frame["size"] * (colour == "red") + (frame["shape"] == "flat"), name="price")
-    model = kerf.KernelRidge(features=300).fit(frame, y)
+    model = kerf.KernelRidge(map="arccos", features=300).fit(frame, y)
     assert model.score(frame, y) > 0.95 and model.n_features_in_ == 4
     assert list(model.feature_names_in_) == list(frame.columns)
     model.save(tmp_path / "m.kerf")
@@ -203,7 +221,7 @@ def test_frames_with_categories(program, tmp_path):
 def test_images(program, tmp_path):
     X, y = csv("digits_train.csv.gz")
     images = X.reshape(-1, 8, 8)
-    model = kerf.KernelClassifier(features=512).fit(images[:1000], y[:1000])
+    model = kerf.KernelClassifier(map="arccos", features=256).fit(images[:1000], y[:1000])
     assert model.report_["scale"] == "unit" and model.score(images[1000:], y[1000:]) > 0.9
     assert np.array_equal(model.predict(X[1000:]), model.predict(images[1000:]))
     model.save(tmp_path / "m.kerf")
@@ -217,7 +235,7 @@ def test_bad_model_files(tmp_path):
     with pytest.raises(ValueError, match="not a kerf model"):
         kerf.load(tmp_path / "bad.kerf")
     X, y = csv("iris_train.csv")
-    model = kerf.KernelClassifier(features=32).fit(X, y)
+    model = kerf.KernelClassifier(map="arccos", features=32).fit(X, y)
     model.save(tmp_path / "m.kerf")
     whole = (tmp_path / "m.kerf").read_bytes()
     (tmp_path / "m.kerf").write_bytes(whole[:-9])
@@ -234,7 +252,7 @@ def _predict(arguments):
 
 def test_survives_a_fork(regression):
     X, y = regression
-    model = kerf.KernelRidge(features=512).fit(X, y)
+    model = kerf.KernelRidge(map="arccos", features=64).fit(X, y)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         for there in pool.map(_predict, [(model, X)] * 4):
             assert np.array_equal(there, model.predict(X))

@@ -1,0 +1,188 @@
+"""Made by python/make_stubs.py from the library's registries; do not edit."""
+import os
+from typing import Any, Callable, Literal, TypeVar
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+_Self = TypeVar("_Self")
+
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from . import kernels as kernels, plot as plot
+from .kernels import gram as gram
+
+__version__: str
+
+def maps() -> dict[str, tuple[str, str]]: ...
+def load(path: str | os.PathLike[str]) -> KernelRidge | KernelClassifier: ...
+def threads() -> int: ...
+def set_threads(count: int) -> None: ...
+def available_memory() -> int: ...
+
+class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    options_: dict[str, Any]
+    seed_: int
+    n_features_in_: int
+    def fit(self: _Self, X: Any, y: Any = ...) -> _Self: ...
+    def transform(self, X: Any) -> NDArray[numpy.float32]: ...
+    def exact_kernel(self, X: Any, Y: Any = ...) -> NDArray[numpy.float64]: ...
+    @property
+    def relative_variance(self) -> float: ...
+    @property
+    def relative_bias(self) -> float: ...
+
+class RFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class ArcCosineFeatures(FeatureTransformer):
+    def __init__(self, *,
+        order: int = ...,
+        features: int = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal"] = ...,
+        bias: float | Literal["auto"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class NTKFeatures(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["ntk", "nngp"] = ...,
+        depth: int = ...,
+        features: int = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal"] = ...,
+        sketch: Literal["tensorsrht", "tensorsketch", "none"] = ...,
+        shared_directions: bool = ...,
+        signs: bool = ...,
+        m0: int = ...,
+        ms: int = ...,
+        bias: float | Literal["auto"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class NTKPolynomialFeatures(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["ntk", "nngp"] = ...,
+        depth: int = ...,
+        features: int = ...,
+        degree: int = ...,
+        bias: float | Literal["auto"] = ...,
+        activation: Literal["relu", "leaky-relu", "erf", "gelu", "sin", "exponential", "polynomial", "hermite"] = ...,
+        slope: float = ...,
+        coefficients: str = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class NTKSketchFeatures(FeatureTransformer):
+    def __init__(self, *,
+        depth: int = ...,
+        features: int = ...,
+        degree: int = ...,
+        step_degree: int = ...,
+        powers: Literal["chain", "polysketch"] = ...,
+        renormalise: bool = ...,
+        m1: int = ...,
+        m0: int = ...,
+        ms: int = ...,
+        bias: float | Literal["auto"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class _Learner(BaseEstimator):
+    seed_: int
+    n_features_in_: int
+    @property
+    def options_(self) -> dict[str, Any]: ...
+    @property
+    def best_lambda_(self) -> float: ...
+    @property
+    def cv_error_(self) -> float | None: ...
+    @property
+    def coef_(self) -> NDArray[numpy.float64]: ...
+    @property
+    def intercept_(self) -> float | NDArray[numpy.float64]: ...
+    @property
+    def report_(self) -> dict[str, Any] | None: ...
+    @property
+    def summary_(self) -> dict[str, Any]: ...
+    def fit(self: _Self, X: Any, y: Any, sample_weight: ArrayLike | None = ...) -> _Self: ...
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = ...) -> float: ...
+    def feature_map(self, X: Any) -> NDArray[numpy.float32]: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+
+class KernelRidge(_Learner):
+    def __init__(self, *,
+        map: str | FeatureTransformer = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos"] | None = ...,
+        bandwidth: float | Literal["auto"] | None = ...,
+        features: int | Literal["auto"] | None = ...,
+        form: Literal["pairs", "phase"] | None = ...,
+        order: int | None = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal"] | None = ...,
+        bias: float | Literal["auto"] | None = ...,
+        depth: int | None = ...,
+        sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
+        shared_directions: bool | None = ...,
+        signs: bool | None = ...,
+        m0: int | None = ...,
+        ms: int | None = ...,
+        degree: int | None = ...,
+        activation: Literal["relu", "leaky-relu", "erf", "gelu", "sin", "exponential", "polynomial", "hermite"] | None = ...,
+        slope: float | None = ...,
+        coefficients: str | None = ...,
+        step_degree: int | None = ...,
+        powers: Literal["chain", "polysketch"] | None = ...,
+        renormalise: bool | None = ...,
+        m1: int | None = ...,
+        scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
+        solver: Literal["auto", "cholesky", "dual", "pcg"] = ...,
+        lambda_: float | Literal["auto"] = ...,
+        lambda_grid: str = ...,
+        lambda_per_target: bool = ...,
+        folds: int = ...,
+        precision: Literal["single", "double"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        memory_limit: int | str | None = ...,
+        progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = ...) -> KernelRidge: ...
+
+class KernelClassifier(_Learner):
+    def __init__(self, *,
+        map: str | FeatureTransformer = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos"] | None = ...,
+        bandwidth: float | Literal["auto"] | None = ...,
+        features: int | Literal["auto"] | None = ...,
+        form: Literal["pairs", "phase"] | None = ...,
+        order: int | None = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal"] | None = ...,
+        bias: float | Literal["auto"] | None = ...,
+        depth: int | None = ...,
+        sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
+        shared_directions: bool | None = ...,
+        signs: bool | None = ...,
+        m0: int | None = ...,
+        ms: int | None = ...,
+        degree: int | None = ...,
+        activation: Literal["relu", "leaky-relu", "erf", "gelu", "sin", "exponential", "polynomial", "hermite"] | None = ...,
+        slope: float | None = ...,
+        coefficients: str | None = ...,
+        step_degree: int | None = ...,
+        powers: Literal["chain", "polysketch"] | None = ...,
+        renormalise: bool | None = ...,
+        m1: int | None = ...,
+        scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
+        solver: Literal["auto", "cholesky", "dual", "pcg"] = ...,
+        lambda_: float | Literal["auto"] = ...,
+        lambda_grid: str = ...,
+        lambda_per_target: bool = ...,
+        folds: int = ...,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = ...,
+        precision: Literal["single", "double"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        memory_limit: int | str | None = ...,
+        progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    classes_: NDArray[Any]
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> KernelClassifier: ...
+    def decision_function(self, X: Any) -> NDArray[numpy.float64]: ...
