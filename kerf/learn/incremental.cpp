@@ -8,6 +8,7 @@
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
@@ -128,7 +129,10 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
       std::ranges::copy(block_y.row(i), y.row(block.first_row + i).begin());
     std::ranges::copy(block_weights, weights.begin() + block.first_row);
   }
-  DualFit solved = fit_dual_ridge(z.view(), y.view(), weights, options_.lambda, progress);
+  DualFit solved = fit_dual_ridge(
+      z.view(), y.view(), weights,
+      options_.lambda ? std::vector{*options_.lambda} : parse_lambda_grid(options_.lambda_grid),
+      progress);
   result.report.lambda = solved.choice.lambda;
   result.report.validation = "leave-one-out";
   if (!options_.lambda) result.report.take(std::move(solved.choice));
@@ -139,7 +143,13 @@ void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
   buffers_->finish();
   result.report.lambda = options_.lambda.value_or(0);
   result.report.validation = fmt::format("{}-fold cross-validation", sums_.size());
-  if (!options_.lambda) result.report.take(choose_lambda(sums_, progress));
+  if (!options_.lambda) {
+    auto [choice, model] = choose_lambda(
+        sums_, {parse_lambda_grid(options_.lambda_grid), options_.lambda_per_target}, progress);
+    result.report.take(std::move(choice));
+    result.model.linear = std::move(model);
+    return;
+  }
   std::vector<const NormalEquations*> parts;
   for (const NormalEquations& sum : sums_) parts.push_back(&sum);
   result.model.linear = solve_ridge(parts, result.report.lambda);
