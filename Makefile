@@ -4,11 +4,12 @@
 #   make test     build and run every test
 #   make bench    build the benchmarks and run them
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
+#   make fuzz     a minute of each fuzzer
 #   make asan     the fast tests under the address and undefined-behaviour sanitizers
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release demo test test-full bench reproduce asan clang format lint clean
+.PHONY: all release demo test test-full bench reproduce asan tsan fuzz clang format lint clean
 all: release
 
 release:
@@ -40,6 +41,18 @@ asan:
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
 	@ctest --preset asan -j2
+
+tsan:
+	@tools/install-deps build tests
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan --target kerf_tests
+	@build/tsan/bin/kerf_tests --gtest_filter='*Thread*:*Parallel*:*Background*:*Conformance*:*Trainer*'
+
+fuzz: release
+	@tools/install-deps build lint
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz
+	@tools/fuzz $(SECONDS)
 
 clang:
 	@tools/install-deps build tests lint

@@ -79,6 +79,12 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"peak_memory_bytes", peak_memory()},
       {"model", arguments.output},
   };
+  if (report.passes > 0) {
+    json["passes"] = report.passes;
+    json["residual"] = report.residual;
+  }
+  json["notes"] = report.notes;
+  json["warnings"] = report.warnings;
   if (model.task == Task::classification) json["classes"] = model.classes;
   if (report.map_choice) json["choice"] = choice_json(*report.map_choice);
   if (!report.growth.empty()) json["growth"] = growth_json(report);
@@ -112,6 +118,7 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
              report.solver_reason);
+  for (const auto& note : report.notes) fmt::print("          {}\n", note);
   if (report.cv_error)
     fmt::print("{}  {:.3g}, chosen among {} by {} (mean squared error {:.4g})\n", bold("lambda  "),
                report.lambda, report.path.size(), report.validation, *report.cv_error);
@@ -188,6 +195,8 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     json = fit_json(arguments, summary, result);
   else if (!common.quiet)
     print_summary(arguments, summary, result);
+  for (const auto& warning : result.report.warnings)
+    fmt::print(stderr, "kerf: warning: {}\n", warning);
   if (split || !arguments.test.empty())
     test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
                common.json ? &json : nullptr);

@@ -27,6 +27,7 @@
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
+#include "kerf/images/image_pipeline.h"
 #include "kerf/io/dataset.h"
 #include "kerf/io/encoding.h"
 #include "kerf/io/npy_writer.h"

@@ -81,6 +81,13 @@ void cholesky_solve(MatrixView<const double> r, MatrixView<double> b) {
                 narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data, narrow(b.stride));
 }
 
+void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b) {
+  const ThreadScope scope(threads());
+  cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, transposed(transpose), CblasNonUnit,
+              narrow(b.rows), narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data,
+              narrow(b.stride));
+}
+
 void triangular_inverse(MatrixView<double> r) {
   const ThreadScope scope(threads());
   const blasint n = narrow(r.rows), stride = narrow(std::max<Index>(r.stride, 1));

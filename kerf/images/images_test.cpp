@@ -104,7 +104,8 @@ TEST(ImageSteps, AConstantImageStaysFinite) {
   images.x.fill(3.0f);
   ImageOptions options;
   options.per_image = true;
-  for (const float v : prepared(images, fitted(images, options)).dense.row(0)) EXPECT_EQ(v, 0);
+  const RowBlock out = prepared(images, fitted(images, options));
+  for (const float v : out.dense.row(0)) EXPECT_EQ(v, 0);
 }
 
 /// Covariance of the rows, entry by entry, in double.

@@ -18,8 +18,8 @@ enum class ClassWeight { none, balanced };
 inline constexpr const char* kClassWeightNames[] = {"none", "balanced"};
 
 /// automatic: by a cost model (solver.h);  the rest: one file solver_*.cpp each.
-enum class Solver { automatic, cholesky, dual };
-inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual"};
+enum class Solver { automatic, cholesky, dual, pcg };
+inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual", "pcg"};
 
 /// What `kerf fit` takes besides the data and the map's own options.
 struct FitOptions {
@@ -61,6 +61,10 @@ struct FitReport {
   Solver solver = Solver::cholesky;
   std::string solver_reason;            ///< why this one, in words
   Index estimated_memory = 0;           ///< before the fit began
+  Index passes = 0;                     ///< over the features after the first; 0: a direct solver
+  double residual = 0;                  ///< of an iterative solver, relative and preconditioned
+  std::vector<std::string> notes;       ///< how the solver went about it
+  std::vector<std::string> warnings;    ///< what the user should know about the result
   std::optional<MapChoice> map_choice;  ///< --map auto: what was tried and why it won
   /// --features auto: every number of features tried.
   struct Growth {

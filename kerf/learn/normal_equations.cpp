@@ -30,20 +30,46 @@ void add_to(MatrixView<const T> from, MatrixView<double> to, bool upper_only) {
   }
 }
 
-/// The same columns in double precision.
-const Matrix<double>& widened(MatrixView<const float> z, int which) {
+/// Columns of tile t of z in double precision, centred and weighted.
+const Matrix<double>& widened(MatrixView<const float> z, Index tile, const Origin& origin,
+                              std::span<const double> root, int which) {
   thread_local Matrix<double> memory[2];
   Matrix<double>& wide = memory[which];
-  wide.resize(z.rows, z.cols);
-  for (Index i = 0; i < z.rows; ++i) std::ranges::copy(z.row(i), wide.row(i).begin());
+  const auto part = columns(z, tile);
+  centre_and_weight(origin, root, tile * kTile, part, wide);
   return wide;
 }
 
 }  // namespace
 
-NormalEquations::NormalEquations(Origin origin, Precision precision)
-    : origin_(std::move(origin)), precision_(precision), tiles_((features() + kTile - 1) / kTile) {
-  for (Index a = 0; a < tiles_; ++a)
+void centre_and_weight(const Origin& origin, std::span<const double> weights, MatrixView<float> z) {
+  parallel_for(z.rows, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const auto scale = static_cast<float>(
+          weights.empty() ? 1.0 : std::sqrt(weights[static_cast<std::size_t>(i)]));
+      float* row = z.row(i).data();
+      const float* shift = origin.features.data();
+      for (Index j = 0; j < z.cols; ++j) row[j] = (row[j] - shift[j]) * scale;
+    }
+  });
+}
+
+void centre_and_weight(const Origin& origin, std::span<const double> root, Index first_column,
+                       MatrixView<const float> z, Matrix<double>& out) {
+  out.resize(z.rows, z.cols);
+  const float* shift = origin.features.data() + first_column;
+  for (Index i = 0; i < z.rows; ++i) {
+    const double scale = root.empty() ? 1.0 : root[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < z.cols; ++j) out(i, j) = (double{z(i, j)} - shift[j]) * scale;
+  }
+}
+
+NormalEquations::NormalEquations(Origin origin, Precision precision, SumsOf which)
+    : origin_(std::move(origin)),
+      precision_(precision),
+      which_(which),
+      tiles_((features() + kTile - 1) / kTile) {
+  for (Index a = 0; a < tiles_ && which == SumsOf::all; ++a)
     for (Index b = a; b < tiles_; ++b) {
       gram_.emplace_back(tile_size(a, features()), tile_size(b, features()));
       gram_.back().fill(0);
@@ -74,17 +100,11 @@ void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
     }
   }
   rows_ += z.rows;
-  parallel_for(z.rows, 64, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const auto scale = static_cast<float>(root[static_cast<std::size_t>(i)]);
-      float* row = z.row(i).data();
-      const float* shift = origin_.features.data();
-      for (Index j = 0; j < z.cols; ++j) row[j] = (row[j] - shift[j]) * scale;
-    }
-  });
   const blas::ThreadScope one(1);
+  if (precision_ == Precision::double_) return add_double(z, centred.view(), root);
+  centre_and_weight(origin_, weights, z);
   add_cross(z, centred.view(), root);
-  add_gram(z);
+  if (which_ == SumsOf::all) add_gram(z);
 }
 
 void NormalEquations::add_cross(MatrixView<const float> z, MatrixView<const double> y,
@@ -120,16 +140,32 @@ void NormalEquations::add_gram(MatrixView<const float> z) {
       const auto [a, b] = pairs[static_cast<std::size_t>(p)];
       const auto left = columns(z, a), right = columns(z, b);
       const MatrixView<double> out = gram_[static_cast<std::size_t>(tile_of(a, b))].view();
-      if (precision_ == Precision::double_) {
-        blas::gemm(true, false, 1.0, widened(left, 0).view(), widened(right, 1).view(), 1.0, out);
-        continue;
-      }
       part.resize(left.cols, right.cols);
       if (a == b)
         blas::gram_upper(left, part.view());
       else
         blas::gemm(true, false, 1.0f, left, right, 0.0f, part.view());
       add_to<float>(part.view(), out, a == b);
+    }
+  });
+}
+
+void NormalEquations::add_double(MatrixView<const float> z, MatrixView<const double> y,
+                                 std::span<const double> root) {
+  Matrix<double> targets_and_one(z.rows, y.cols + 1);
+  for (Index i = 0; i < z.rows; ++i) {
+    std::ranges::copy(y.row(i), targets_and_one.row(i).begin());
+    targets_and_one(i, y.cols) = root[static_cast<std::size_t>(i)];
+  }
+  parallel_for(tiles_, 1, [&](Index begin, Index end) {
+    for (Index a = begin; a < end; ++a) {
+      const auto& left = widened(z, a, origin_, root, 0);
+      blas::gemm(true, false, 1.0, left.view(), targets_and_one.view(), 1.0,
+                 cross_.view().slice(a * kTile, a * kTile + left.cols()));
+      for (Index b = a; b < tiles_ && which_ == SumsOf::all; ++b)
+        blas::gemm(true, false, 1.0, left.view(),
+                   (b == a ? left : widened(z, b, origin_, root, 1)).view(), 1.0,
+                   gram_[static_cast<std::size_t>(tile_of(a, b))].view());
     }
   });
 }
@@ -198,7 +234,9 @@ Index NormalEquations::bytes(Index features, Index targets) {
 }
 
 Index NormalEquations::scratch_bytes(Precision precision, int threads) {
-  const Index per_thread = precision == Precision::single_ ? 4 * kTile * kTile : 0;
+  constexpr Index kMostRows = 8192;  // of a block (training_rows.cpp)
+  const Index per_thread =
+      precision == Precision::single_ ? 4 * kTile * kTile : 2 * 8 * kTile * kMostRows;
   return threads * (per_thread + (8 << 20));  // OpenBLAS packs into a few megabytes a thread
 }
 

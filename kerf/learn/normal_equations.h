@@ -8,7 +8,8 @@
 // intercept, G - s s^T/n, loses no digits to cancellation.
 //
 // Error:      a block of B rows is summed in single precision (relative error about sqrt(B) 6e-8 of
-//             the diagonal, with Precision::single), blocks in double.
+//             the diagonal, with Precision::single), blocks in double.  With Precision::double
+//             everything from z - c on is in double.
 // Cost:       B m^2 flops a block by SGEMM and SSYRK on fixed tiles, threads over tiles, so that
 // the
 //             sums do not depend on the number of threads; 4 m^2 bytes and a little more.
@@ -32,15 +33,25 @@ struct Origin {
   std::vector<double> targets;
 };
 
+/// z(i, :) := sqrt(w_i) (z(i, :) - c).  No weights: all 1.
+void centre_and_weight(const Origin& origin, std::span<const double> weights, MatrixView<float> z);
+
+/// The same in double precision, for columns of z that begin at first_column; root: sqrt(w_i).
+void centre_and_weight(const Origin& origin, std::span<const double> root, Index first_column,
+                       MatrixView<const float> z, Matrix<double>& out);
+
+/// Whether G is summed; iterative solvers do without it.
+enum class SumsOf { cross, all };
+
 class NormalEquations {
  public:
-  NormalEquations(Origin origin, Precision precision);
+  NormalEquations(Origin origin, Precision precision, SumsOf which = SumsOf::all);
 
   Index features() const { return static_cast<Index>(origin_.features.size()); }
   Index targets() const { return static_cast<Index>(origin_.targets.size()); }
   const Origin& origin() const { return origin_; }
 
-  /// Adds rows.  `z` is overwritten (centred and weighted in place).  No weights: all 1.
+  /// Adds rows.  In single precision `z` is centred and weighted in place.  No weights: all 1.
   void add(MatrixView<float> z, MatrixView<const double> y, std::span<const double> weights);
   /// Adds the sums of other rows with the same origin.
   void merge(const NormalEquations& other);
@@ -67,9 +78,12 @@ class NormalEquations {
   void add_cross(MatrixView<const float> z, MatrixView<const double> y,
                  std::span<const double> root);
   void add_gram(MatrixView<const float> z);
+  void add_double(MatrixView<const float> z, MatrixView<const double> y,
+                  std::span<const double> root);
 
   Origin origin_;
   Precision precision_;
+  SumsOf which_;
   Index tiles_;                       // tiles along one side of G
   std::vector<Matrix<double>> gram_;  // upper tiles, row by row
   Matrix<double> cross_;              // m x (targets + 1); the last column is s

@@ -21,6 +21,7 @@ std::span<const SolverEntry> solvers() {
   static const SolverEntry table[] = {
       cholesky_solver(),
       dual_solver(),
+      pcg_solver(),
   };
   return table;
 }

@@ -35,6 +35,7 @@ struct SolverEntry {
 
 SolverEntry cholesky_solver();
 SolverEntry dual_solver();
+SolverEntry pcg_solver();
 
 std::span<const SolverEntry> solvers();
 

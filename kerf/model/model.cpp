@@ -57,6 +57,7 @@ Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
 }
 
 void Predictor::prepare(RowBlock& block) const {
+  if (model_.images.present()) model_.images.apply(block);
   KERF_REQUIRE(block.x().cols() == model_.recipe.in_dim, data,
                "the rows have {} columns, but the model was trained on {}", block.x().cols(),
                model_.recipe.in_dim);

@@ -42,6 +42,16 @@ void append(std::string& out, const T& value) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+json images_json(const ImageSteps& steps) {
+  if (!steps.present()) return {};
+  return {{"input", {steps.input.height, steps.input.width, steps.input.channels}},
+          {"factor", steps.factor},
+          {"crop", {steps.height, steps.width}},
+          {"per_image", steps.per_image},
+          {"patch", steps.patch},
+          {"stride", steps.stride}};
+}
+
 json header_of(const Model& model, const json& arrays) {
   const auto& [recipe, scaling, training] = std::tie(model.recipe, model.scaling, model.training);
   return {
@@ -55,6 +65,7 @@ json header_of(const Model& model, const json& arrays) {
       {"task", model.task == Task::classification ? "classification" : "regression"},
       {"classes", model.classes},
       {"image", {model.image.height, model.image.width, model.image.channels}},
+      {"images", images_json(model.images)},
       {"sparse", model.is_sparse},
       {"training",
        {{"version", training.version},
@@ -65,6 +76,12 @@ json header_of(const Model& model, const json& arrays) {
         {"folds", training.folds}}},
       {"arrays", arrays},
   };
+}
+
+void add_step(const char* matrix, const char* offset, const LinearStep& step, ArrayWriter& arrays) {
+  if (!step.present()) return;
+  arrays.add(matrix, step.matrix().view());
+  arrays.add(offset, std::span(step.offset()));
 }
 
 /// What a model of an exact kernel keeps of its training rows.
@@ -147,6 +164,37 @@ Index checked_index(const json& value, Index max) {
   return number;
 }
 
+LinearStep read_step(const char* matrix, const char* offset, ArrayReader& arrays) {
+  if (!arrays.has(matrix)) return {};
+  Matrix<float> directions = arrays.matrix<float>(matrix);
+  std::vector<float> offsets = arrays.vector<float>(offset);
+  KERF_REQUIRE(directions.rows() >= 1 && directions.cols() >= 1 &&
+                   directions.rows() == static_cast<Index>(offsets.size()),
+               data, "{} offsets for {} rows of '{}'", offsets.size(), directions.rows(), matrix);
+  return {std::move(directions), std::move(offsets)};
+}
+
+/// A model without "images" comes from kerf before there were image steps.
+ImageSteps read_images(const json& header, ArrayReader& arrays) {
+  const json images = header.value("images", json());
+  if (images.is_null()) return {};
+  constexpr Index kMaxSide = 1 << 16;
+  ImageSteps steps;
+  const auto side = [&](const json& value) { return checked_index(value, kMaxSide); };
+  steps.input = {side(images.at("input").at(0)), side(images.at("input").at(1)),
+                 side(images.at("input").at(2))};
+  steps.factor = images.at("factor").get<float>();
+  steps.height = side(images.at("crop").at(0));
+  steps.width = side(images.at("crop").at(1));
+  steps.per_image = images.at("per_image").get<bool>();
+  steps.patch = side(images.at("patch"));
+  steps.stride = side(images.at("stride"));
+  steps.whitening = read_step("zca", "zca_offset", arrays);
+  steps.patch_basis = read_step("patch_basis", "patch_offset", arrays);
+  steps.check();
+  return steps;
+}
+
 void check_consistent(const Model& model) {
   const auto columns = static_cast<std::size_t>(model.recipe.in_dim);
   const bool classification = model.task == Task::classification;
@@ -156,7 +204,7 @@ void check_consistent(const Model& model) {
   KERF_REQUIRE(!classification || model.classes.size() == outputs, data,
                "{} classes for {} outputs", model.classes.size(), outputs);
   KERF_REQUIRE(!model.encoding ||
-                   (model.encoding->inputs == model.recipe.in_dim &&
+                   (model.encoding->inputs == model.input_columns() &&
                     model.encoding->task == model.task && model.encoding->classes == model.classes),
                data, "the encoding of its columns does not fit the model");
   KERF_REQUIRE(
@@ -168,6 +216,9 @@ void check_consistent(const Model& model) {
                data, "the scaling is for {} columns, the map for {}", scaling.factor.size(),
                columns);
   KERF_REQUIRE(std::isfinite(scaling.common_factor), data, "the scaling factor is not finite");
+  KERF_REQUIRE(!model.images.present() || values_of(model.images.output()) == model.recipe.in_dim,
+               data, "its images have {} values, its map takes {}",
+               values_of(model.images.output()), model.recipe.in_dim);
   KERF_REQUIRE((model.recipe.map == kExactMap) == model.rows.has_value(), data,
                "the map {} goes {} rows of training", model.recipe.map,
                model.rows ? "without" : "with");
@@ -215,6 +266,7 @@ Model parse(std::string_view bytes) {
   model.linear.intercept = arrays.vector<double>("intercept");
   model.linear.weights = arrays.matrix<double>("weights");
   model.rows = read_rows(arrays, model.recipe.in_dim);
+  model.images = read_images(header, arrays);
   arrays.require_all_read();
   check_consistent(model);
   return model;
@@ -231,6 +283,8 @@ void save_model(const Model& model, const std::string& path) {
   arrays.add("intercept", std::span(model.linear.intercept));
   arrays.add("weights", model.linear.weights.view());
   if (model.rows) add_rows(*model.rows, arrays);
+  add_step("zca", "zca_offset", model.images.whitening, arrays);
+  add_step("patch_basis", "patch_offset", model.images.patch_basis, arrays);
 
   const std::string header = header_of(model, arrays.list()).dump();
   std::string bytes(kMagic, 8);
