@@ -79,6 +79,7 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"peak_memory_bytes", peak_memory()},
       {"model", arguments.output},
   };
+  if (!report.lambda_per_target.empty()) json["lambda_per_target"] = report.lambda_per_target;
   if (report.passes > 0) {
     json["passes"] = report.passes;
     json["residual"] = report.residual;

@@ -27,7 +27,7 @@ void for_each_part(MatrixView<const float> z, Body body) {
 }  // namespace
 
 DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                       std::span<const double> weights, std::optional<double> lambda,
+                       std::span<const double> weights, std::vector<double> lambdas,
                        const Progress& progress) {
   const blas::ThreadScope scope(threads());
   Matrix<double> gram(z.rows, z.rows);
@@ -36,7 +36,7 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
     blas::gemm(false, true, 1.0, part.view(), part.view(), 1.0, gram.view());
   });
   ExactRidgeOptions options;
-  if (lambda) options.lambdas = {*lambda};
+  options.lambdas = std::move(lambdas);
   DualSolution solution = solve_exact_ridge(gram.view(), targets, weights, options, progress);
 
   DualFit fit;

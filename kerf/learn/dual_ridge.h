@@ -11,7 +11,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <optional>
+#include <vector>
 
 #include "kerf/core/progress.h"
 #include "kerf/learn/ridge.h"
@@ -23,9 +23,10 @@ struct DualFit {
   LambdaChoice choice;  ///< cv_error: mean squared leave-one-out error
 };
 
-/// z: rows x features.  No weights: all 1.  Without `lambda` it is chosen.
+/// z: rows x features.  No weights: all 1.  lambdas: one, or several to choose from; none: the
+/// automatic grid.
 DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                       std::span<const double> weights, std::optional<double> lambda,
+                       std::span<const double> weights, std::vector<double> lambdas,
                        const Progress& progress);
 
 /// Memory besides z.

@@ -26,6 +26,8 @@ struct FitOptions {
   ScaleKind scale = ScaleKind::automatic;
   Solver solver = Solver::automatic;
   std::optional<double> lambda;
+  std::string lambda_grid;
+  bool lambda_per_target = false;
   Index folds = 5;
   ClassWeight class_weight = ClassWeight::none;
   Precision precision = Precision::single_;
@@ -40,6 +42,9 @@ struct FitOptions {
     v.automatic(
         "lambda", lambda, {0, 1e300},
         "ridge penalty: minimise mean squared error + lambda |w|^2; auto: cross-validation");
+    v.text("lambda-grid", lambda_grid,
+           "lambdas to choose from, as in 1e-6,1e-5,1e-4 (default: half decades)");
+    v.flag("lambda-per-target", lambda_per_target, "choose lambda for each target by itself");
     v.integer("folds", folds, {2, 100}, "folds of the cross-validation that chooses lambda");
     v.choice("class-weight", class_weight, kClassWeightNames,
              "balanced: every class counts the same, however many rows it has");
@@ -54,6 +59,7 @@ struct FitReport {
   };
   Seconds seconds;
   double lambda = 0;
+  std::vector<double> lambda_per_target;  ///< empty: one for all
   std::optional<double> cv_error;         ///< mean squared error, left out rows; none: lambda given
   std::string validation;                 ///< how cv_error was found, in words
   std::vector<LambdaChoice::Point> path;  ///< lambdas tried
@@ -78,6 +84,7 @@ struct FitReport {
     lambda = choice.lambda;
     cv_error = choice.cv_error;
     path = std::move(choice.path);
+    lambda_per_target = std::move(choice.per_target);
   }
 };
 

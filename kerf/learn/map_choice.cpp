@@ -12,6 +12,7 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/leave_one_out.h"
 #include "kerf/learn/normal_equations.h"
 #include "kerf/learn/pair_table.h"
@@ -105,7 +106,7 @@ double error_by_folds(const FeatureMap& map, Index count, const Sample& sample) 
                                      : weights.subspan(static_cast<std::size_t>(begin),
                                                        static_cast<std::size_t>(end - begin)));
   }
-  return choose_lambda(folds, {}).cv_error;
+  return choose_lambda(folds, {}, {}).choice.cv_error;
 }
 
 /// z z^T in double from products in single precision, a strip of rows at a time.

@@ -204,26 +204,27 @@ void NormalEquations::add_gram_to(MatrixView<double> out) const {
 
 Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
   Matrix<double> out(features(), b.cols);
-  out.fill(0);
-  const blas::ThreadScope scope(threads());
-  for (Index r = 0; r < tiles_; ++r)
-    for (Index c = r; c < tiles_; ++c) {
-      const auto& tile = gram_[static_cast<std::size_t>(tile_of(r, c))];
-      const auto rows = out.view().slice(r * kTile, r * kTile + tile.rows());
-      const auto cols = out.view().slice(c * kTile, c * kTile + tile.cols());
-      if (r != c) {
-        blas::gemm(false, false, 1.0, tile.view(), b.slice(c * kTile, c * kTile + tile.cols()), 1.0,
-                   rows);
-        blas::gemm(true, false, 1.0, tile.view(), b.slice(r * kTile, r * kTile + tile.rows()), 1.0,
-                   cols);
-        continue;
+  const blas::ThreadScope one(1);
+  parallel_for(tiles_, 1, [&](Index begin, Index end) {
+    Matrix<double> whole;
+    for (Index r = begin; r < end; ++r) {
+      const Index first = r * kTile, size = tile_size(r, features());
+      const auto rows = out.view().slice(first, first + size);
+      for (Index c = 0; c < tiles_; ++c) {
+        const auto& tile = gram_[static_cast<std::size_t>(c < r ? tile_of(c, r) : tile_of(r, c))];
+        const auto factor = b.slice(c * kTile, c * kTile + tile_size(c, features()));
+        const double before = c == 0 ? 0.0 : 1.0;
+        if (c != r) {
+          blas::gemm(c < r, false, 1.0, tile.view(), factor, before, rows);
+          continue;
+        }
+        whole.resize(size, size);
+        for (Index i = 0; i < size; ++i)
+          for (Index j = 0; j < size; ++j) whole(i, j) = i <= j ? tile(i, j) : tile(j, i);
+        blas::gemm(false, false, 1.0, whole.view(), factor, before, rows);
       }
-      Matrix<double> whole(tile.rows(), tile.cols());
-      for (Index i = 0; i < tile.rows(); ++i)
-        for (Index j = 0; j < tile.cols(); ++j) whole(i, j) = i <= j ? tile(i, j) : tile(j, i);
-      blas::gemm(false, false, 1.0, whole.view(), b.slice(c * kTile, c * kTile + tile.cols()), 1.0,
-                 rows);
     }
+  });
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <set>
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
@@ -14,9 +14,6 @@ namespace kerf {
 namespace {
 
 using Parts = std::span<const NormalEquations* const>;
-
-/// The automatic grid: lambda = unit 10^(step/2), steps kFirstStep .. kLastStep.
-constexpr int kFirstStep = -16, kLastStep = 10, kStartStep = -2;
 
 double total(Parts parts, double (NormalEquations::*sum)(Index) const, Index k) {
   double value = 0;
@@ -77,10 +74,10 @@ Centred solve_centred(Parts parts, double lambda) {
   return result;
 }
 
-/// sum w |y - b - W^T z|^2 over the rows of `part`, in its coordinates.
-double squared_error(const NormalEquations& part, const LinearModel& model) {
+/// sum w (y - b - W^T z)^2 over the rows of `part`, in its coordinates, added to each target's.
+void add_squared_errors(const NormalEquations& part, const LinearModel& model,
+                        std::vector<double>& errors) {
   const Matrix<double> product = part.gram_times(model.weights.view());
-  double error = 0;
   for (Index t = 0; t < part.targets(); ++t) {
     const double b = model.intercept[static_cast<std::size_t>(t)];
     double linear = 0, quadratic = 0, mean = 0;
@@ -90,10 +87,10 @@ double squared_error(const NormalEquations& part, const LinearModel& model) {
       quadratic += w * product(j, t);
       mean += w * part.feature_sum(j);
     }
-    error += part.target_square(t) - 2 * b * part.target_sum(t) + b * b * part.weight() -
-             2 * linear + 2 * b * mean + quadratic;
+    const double error = part.target_square(t) - 2 * b * part.target_sum(t) +
+                         b * b * part.weight() - 2 * linear + 2 * b * mean + quadratic;
+    errors[static_cast<std::size_t>(t)] += std::max(error, 0.0);
   }
-  return std::max(error, 0.0);
 }
 
 }  // namespace
@@ -104,16 +101,35 @@ LinearModel solve_ridge(Parts parts, double lambda) {
                "the ridge system is singular at lambda = {:.3g} (leading block {} of {}): "
                "raise --lambda, or leave it to be chosen",
                lambda, result.failed_at, parts.front()->features());
-  // Back from the centred coordinates to those of features and targets.
-  const Origin& origin = parts.front()->origin();
-  LinearModel& model = result.model;
-  for (Index t = 0; t < parts.front()->targets(); ++t) {
+  undo_origin(parts.front()->origin(), result.model);
+  return std::move(result.model);
+}
+
+LinearModel solve_ridge(Parts parts, const LambdaChoice& choice) {
+  if (choice.per_target.empty()) return solve_ridge(parts, choice.lambda);
+  LinearModel all{Matrix<double>(parts.front()->features(), parts.front()->targets()), {}};
+  all.intercept.resize(choice.per_target.size());
+  const std::set<double> lambdas(choice.per_target.begin(), choice.per_target.end());
+  for (const double lambda : lambdas) {
+    const LinearModel model = solve_ridge(parts, lambda);
+    for (std::size_t t = 0; t < choice.per_target.size(); ++t) {
+      if (choice.per_target[t] != lambda) continue;
+      const auto column = static_cast<Index>(t);
+      all.intercept[t] = model.intercept[t];
+      for (Index j = 0; j < all.weights.rows(); ++j)
+        all.weights(j, column) = model.weights(j, column);
+    }
+  }
+  return all;
+}
+
+void undo_origin(const Origin& origin, LinearModel& model) {
+  for (Index t = 0; t < model.weights.cols(); ++t) {
     double shift = origin.targets[static_cast<std::size_t>(t)];
     for (Index j = 0; j < model.weights.rows(); ++j)
       shift -= origin.features[static_cast<std::size_t>(j)] * model.weights(j, t);
     model.intercept[static_cast<std::size_t>(t)] += shift;
   }
-  return std::move(result.model);
 }
 
 double lambda_unit(Parts parts) {
@@ -128,51 +144,31 @@ double lambda_unit(Parts parts) {
   return unit > 0 ? unit : 1;  // features that do not vary: any lambda gives the mean
 }
 
-double cross_validation_error(std::span<const NormalEquations> folds, double lambda) {
-  double error = 0, weight = 0;
+std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda) {
+  const std::vector<double> none(static_cast<std::size_t>(folds.front().targets()),
+                                 std::numeric_limits<double>::infinity());
+  std::vector<double> errors(none.size(), 0.0);
+  double weight = 0;
   for (std::size_t held_out = 0; held_out < folds.size(); ++held_out) {
     if (folds[held_out].rows() == 0) continue;
     std::vector<const NormalEquations*> rest;
     for (std::size_t f = 0; f < folds.size(); ++f)
       if (f != held_out) rest.push_back(&folds[f]);
-    if (total_weight(rest) <= 0) continue;
+    if (rest.empty() || total_weight(rest) <= 0) continue;
     const Centred trained = solve_centred(rest, lambda);
-    if (trained.failed_at != 0) return std::numeric_limits<double>::infinity();
-    error += squared_error(folds[held_out], trained.model);
+    if (trained.failed_at != 0) return none;
+    add_squared_errors(folds[held_out], trained.model, errors);
     weight += folds[held_out].weight();
   }
-  return weight > 0 ? error / (weight * static_cast<double>(folds[0].targets()))
-                    : std::numeric_limits<double>::infinity();
+  if (!(weight > 0)) return none;
+  for (double& error : errors) error /= weight;
+  return errors;
 }
 
-LambdaChoice choose_lambda(std::span<const NormalEquations> folds, const Progress& progress) {
-  std::vector<const NormalEquations*> all;
-  for (const auto& fold : folds) all.push_back(&fold);
-  const double unit = lambda_unit(all);
-  const auto lambda_at = [&](int step) { return unit * std::pow(10.0, step / 2.0); };
-
-  std::map<int, double> errors;
-  const auto error_at = [&](int step) {
-    const auto [entry, is_new] = errors.try_emplace(step, 0.0);
-    if (is_new) {
-      report(progress, "choosing lambda", static_cast<Index>(errors.size()) - 1, 0);
-      entry->second = cross_validation_error(folds, lambda_at(step));
-    }
-    return entry->second;
-  };
-  int best = kStartStep;
-  for (const int stride : {2, 1})  // decades downhill, then half decades around the best
-    for (const int direction : {-stride, stride})
-      for (int next = best + direction;
-           next >= kFirstStep && next <= kLastStep && error_at(next) < error_at(best);
-           next += direction)
-        best = next;
-  KERF_REQUIRE(std::isfinite(error_at(best)), numeric,
-               "no lambda between {:.2g} and {:.2g} gives a finite cross-validation error",
-               lambda_at(kFirstStep), lambda_at(kLastStep));
-  LambdaChoice choice{lambda_at(best), error_at(best), {}};
-  for (const auto& [step, error] : errors) choice.path.push_back({lambda_at(step), error});
-  return choice;
+double cross_validation_error(std::span<const NormalEquations> folds, double lambda) {
+  double sum = 0;
+  for (const double error : cross_validation_errors(folds, lambda)) sum += error;
+  return sum / static_cast<double>(folds.front().targets());
 }
 
 Index ridge_bytes(Index features, Index targets) {

@@ -1,4 +1,4 @@
-// Ridge regression from sums, and the choice of lambda by k-fold cross-validation.
+// Ridge regression from sums, and cross-validation errors from the sums of folds.
 //
 //   minimise (1/n) sum_i w_i |y_i - b - W^T z_i|^2 + lambda |W|^2,    n = sum_i w_i, b unpenalised
 //   =>  (G - s s^T/n + n lambda I) W = C - s (sum w y)^T/n
@@ -6,16 +6,13 @@
 // Cross-validation keeps one NormalEquations per fold: training on all folds but one, and the test
 // error on that one, need no further pass over the rows, for any lambda.
 //
-// Cost:       m^3/3 flops a Cholesky; 8 m^2 bytes.  The choice walks down the error curve from
-//             lambda = 0.1 mean(diag G)/n in decades and refines to half decades: about 6 lambdas,
-//             folds Choleskys each.
+// Cost:       m^3/3 flops a Cholesky; 8 m^2 bytes.  lambda_choice.h has quicker ways to a choice.
 // Differs:    nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
 
-#include "kerf/core/progress.h"
 #include "kerf/learn/normal_equations.h"
 #include "kerf/model/model.h"
 
@@ -33,14 +30,21 @@ struct LambdaChoice {
   };
   double lambda = 0;
   double cv_error = 0;
-  std::vector<Point> path;  ///< everything tried, by lambda
+  std::vector<Point> path;         ///< everything tried, by lambda
+  std::vector<double> per_target;  ///< one for each target, where that was asked for
 };
 
-/// Mean squared error (over rows and targets) on each fold of a model trained on the others.
+/// With the lambda chosen for each target, or the one for all.
+LinearModel solve_ridge(std::span<const NormalEquations* const> parts, const LambdaChoice& choice);
+
+/// Mean squared error of each target on each fold of a model trained on the others.
 /// Infinite if a training matrix is singular.
+std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda);
+/// The mean over targets.
 double cross_validation_error(std::span<const NormalEquations> folds, double lambda);
 
-LambdaChoice choose_lambda(std::span<const NormalEquations> folds, const Progress& progress);
+/// From the coordinates of the sums, y - d = b + W^T (z - c), to those of features and targets.
+void undo_origin(const Origin& origin, LinearModel& model);
 
 /// Memory of one solve.
 Index ridge_bytes(Index features, Index targets);

@@ -8,6 +8,8 @@
 #include "kerf/core/error.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/random.h"
+#include "kerf/learn/fold_path.h"
+#include "kerf/learn/lambda_choice.h"
 
 namespace kerf {
 namespace {
@@ -192,17 +194,88 @@ TEST(CrossValidation, EqualsTrainingOnTheOtherFolds) {
   EXPECT_NEAR(cross_validation_error(folds, 0.2), error / weight, 1e-5 * error / weight);
 }
 
+std::vector<NormalEquations> make_folds(const Problem& p, Index count, Precision precision) {
+  std::vector<NormalEquations> folds;
+  const Index each = p.z.rows() / count;
+  for (Index f = 0; f < count; ++f) {
+    folds.emplace_back(some_origin(p), precision);
+    add_rows(folds.back(), p, f * each, (f + 1) * each);
+  }
+  return folds;
+}
+
 TEST(ChooseLambda, TakesTheBestOfThePathAndBeatsItsNeighbours) {
   const Problem p = make_problem(60, 40, 1, false);  // few rows: too small a lambda overfits
-  std::vector<NormalEquations> folds;
-  for (Index f = 0; f < 5; ++f) {
-    folds.emplace_back(some_origin(p), Precision::single_);
-    add_rows(folds.back(), p, f * 12, f * 12 + 12);
-  }
-  const LambdaChoice choice = choose_lambda(folds, {});
+  const auto folds = make_folds(p, 5, Precision::single_);
+  const LambdaChoice choice = choose_lambda(folds, {}, {}).choice;
   for (const auto& point : choice.path) EXPECT_LE(choice.cv_error, point.cv_error);
   EXPECT_LE(choice.cv_error, cross_validation_error(folds, choice.lambda * 10));
   EXPECT_LE(choice.cv_error, cross_validation_error(folds, choice.lambda / 10));
+}
+
+// Features with a falling spectrum, as kernels give, and targets of which each wants another
+// lambda.
+Problem make_smooth_problem(Index rows, Index features, Index targets) {
+  Problem p = make_problem(rows, features, targets, true);
+  for (Index i = 0; i < rows; ++i) {
+    double signal = 0;
+    for (Index j = 0; j < features; ++j) {
+      p.z(i, j) = (p.z(i, j) - 3) / static_cast<float>(1 + j) + 1;
+      signal += p.z(i, j) * (j % 3 - 1.0);
+    }
+    for (Index t = 0; t < targets; ++t)
+      p.y(i, t) =
+          signal + std::pow(10.0, t - 1) *
+                       rng::normal(rng::Key{9}, static_cast<std::uint64_t>(i * targets + t));
+  }
+  return p;
+}
+
+TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
+  const Problem p = make_smooth_problem(1500, 520, 3);
+  ASSERT_TRUE(FoldPath::pays(520, 3));
+  const auto folds = make_folds(p, 5, Precision::double_);
+  std::vector<double> grid;
+  std::vector<std::vector<double>> exact;
+  for (int k = -7; k <= 1; ++k) {
+    grid.push_back(std::pow(10.0, k));
+    exact.push_back(cross_validation_errors(folds, grid.back()));
+  }
+  for (const bool per_target : {false, true}) {
+    const auto [choice, model] = choose_lambda(folds, {grid, per_target}, {});
+    std::vector<std::size_t> best(3, 0);
+    std::size_t best_of_all = 0;
+    const auto mean = [&](std::size_t k) { return (exact[k][0] + exact[k][1] + exact[k][2]) / 3; };
+    for (std::size_t k = 0; k < grid.size(); ++k) {
+      if (mean(k) < mean(best_of_all)) best_of_all = k;
+      for (std::size_t t = 0; t < 3; ++t)
+        if (exact[k][t] < exact[best[t]][t]) best[t] = k;
+    }
+    EXPECT_EQ(choice.lambda, grid[best_of_all]);
+    EXPECT_EQ(choice.per_target.size(), per_target ? 3u : 0u);
+    if (per_target)
+      for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(choice.per_target[t], grid[best[t]]) << t;
+    else
+      EXPECT_NEAR(choice.cv_error, mean(best_of_all), 1e-3 * mean(best_of_all));
+    // The model is that of Cholesky at the lambda chosen.
+    std::vector<const NormalEquations*> parts;
+    for (const auto& fold : folds) parts.push_back(&fold);
+    const LinearModel direct = solve_ridge(parts, choice);
+    double difference = 0, size = 0;
+    for (Index j = 0; j < 520; ++j)
+      for (Index t = 0; t < 3; ++t) {
+        difference += std::pow(direct.weights(j, t) - model.weights(j, t), 2);
+        size += std::pow(direct.weights(j, t), 2);
+      }
+    EXPECT_LT(difference, 1e-14 * size);
+  }
+}
+
+TEST(ChooseLambda, ReadsAGrid) {
+  EXPECT_EQ(parse_lambda_grid("1e-2,1,0.1"), (std::vector<double>{0.01, 0.1, 1}));
+  EXPECT_TRUE(parse_lambda_grid("").empty());
+  for (const char* wrong : {"1,,2", "a", "1,-2", ","})
+    EXPECT_THROW(parse_lambda_grid(wrong), Error) << wrong;
 }
 
 TEST(Ridge, SaysWhenTheSystemIsSingular) {

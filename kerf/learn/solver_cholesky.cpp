@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
@@ -27,11 +28,14 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
   const FitOptions& options = problem.options;
   const auto sums = accumulate(rows, options);
   const Stopwatch watch(rows.seconds().solve);
-  outcome.lambda = options.lambda.value_or(0);
   if (!options.lambda) {
-    outcome.take(choose_lambda(sums, rows.progress()));
+    auto [choice, model] = choose_lambda(
+        sums, {parse_lambda_grid(options.lambda_grid), options.lambda_per_target}, rows.progress());
+    outcome.take(std::move(choice));
     outcome.validation = fmt::format("{}-fold cross-validation", sums.size());
+    return std::move(model);
   }
+  outcome.lambda = *options.lambda;
   report(rows.progress(), "solving", 0, 0);
   std::vector<const NormalEquations*> parts;
   for (const auto& sum : sums) parts.push_back(&sum);
@@ -43,7 +47,9 @@ Index bytes(const Problem& p) {
   const Index sums = folds * NormalEquations::bytes(p.features, p.outputs);
   const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
                      NormalEquations::scratch_bytes(p.options.precision, threads());
-  return p.map_bytes + sums + std::max(pass, ridge_bytes(p.features, p.outputs));
+  const Index solve = p.options.lambda ? ridge_bytes(p.features, p.outputs)
+                                       : lambda_choice_bytes(p.features, p.outputs, folds);
+  return p.map_bytes + sums + std::max(pass, solve);
 }
 
 double seconds(const Problem& p) {

@@ -5,12 +5,14 @@
 
 #include "kerf/core/parallel.h"
 #include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
 namespace {
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
+  const FitOptions& options = problem.options;
   Matrix<float> z(rows.rows(), rows.features());
   Matrix<double> y(rows.rows(), rows.outputs());
   std::vector<double> weights;
@@ -23,10 +25,12 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
     weights.insert(weights.end(), block.weights.begin(), block.weights.end());
   });
   const Stopwatch watch(rows.seconds().solve);
-  DualFit solved =
-      fit_dual_ridge(z.view(), y.view(), weights, problem.options.lambda, rows.progress());
+  DualFit solved = fit_dual_ridge(
+      z.view(), y.view(), weights,
+      options.lambda ? std::vector{*options.lambda} : parse_lambda_grid(options.lambda_grid),
+      rows.progress());
   outcome.lambda = solved.choice.lambda;
-  if (!problem.options.lambda) {
+  if (!options.lambda) {
     outcome.take(std::move(solved.choice));
     outcome.validation = "leave-one-out";
   }
@@ -50,6 +54,8 @@ SolverEntry dual_solver() {
   return {Solver::dual,
           "among the rows, lambda by leave-one-out: fewer rows than features",
           [](const Problem& p) {
+            if (p.options.lambda_per_target)
+              return std::string("chooses one lambda for all targets");
             return p.rows <= p.features ? std::string()
                                         : std::string("is for fewer rows than features");
           },

@@ -24,6 +24,7 @@
 #include "kerf/core/require.h"
 #include "kerf/learn/block_cg.h"
 #include "kerf/learn/feature_cache.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/sketched_gram.h"
 #include "kerf/learn/solver.h"
 
@@ -124,7 +125,7 @@ class PcgFit {
  private:
   void read();
   /// Mean squared error on the held-out fold for each lambda (by target), in common passes.
-  void judge(const std::vector<int>& steps);
+  void judge(const std::vector<double>& lambdas);
   void choose();
   std::vector<double> held_out_errors(MatrixView<const double> w,
                                       std::span<const double> intercept);
@@ -136,8 +137,8 @@ class PcgFit {
   const FitOptions& options_;
   std::optional<FeatureCache> cache_;
   std::optional<SketchedGram> sketch_;
-  double unit_ = 1;               // of the grid of lambda
-  std::map<int, double> errors_;  // by step of the grid
+  double unit_ = 1;                  // of the grid of lambda
+  std::map<double, double> errors_;  // by lambda
   Index passes_ = 0;
 };
 
@@ -210,14 +211,13 @@ std::vector<double> PcgFit::held_out_errors(MatrixView<const double> w,
   return total;
 }
 
-void PcgFit::judge(const std::vector<int>& steps) {
+void PcgFit::judge(const std::vector<double>& lambdas) {
   const TrainingSums training(*cache_, kHeldOut);
   const double n = training.weight(), share = TrainingSums(*cache_, -1).weight() / n;
   std::vector<Matrix<double>> factors;
   std::vector<BlockCg> solutions;
-  factors.reserve(steps.size());
-  for (const int step : steps) {
-    const double lambda = unit_ * std::pow(10.0, step / 2.0);
+  factors.reserve(lambdas.size());
+  for (const double lambda : lambdas) {
     factors.push_back(sketch_->factor(n * lambda * share));
     solutions.emplace_back(factors.back().view(), n * lambda, training.rhs());
   }
@@ -246,12 +246,12 @@ void PcgFit::judge(const std::vector<int>& steps) {
     for (const double b : training.intercepts(w->view())) intercepts.push_back(b);
   const auto errors = held_out_errors(all.view(), intercepts);
   const double rows = cache_->folds()[kHeldOut].weight() * static_cast<double>(cache_->outputs());
-  for (std::size_t k = 0; k < steps.size(); ++k) {
+  for (std::size_t k = 0; k < lambdas.size(); ++k) {
     double error = 0;
     for (Index t = 0; t < cache_->outputs(); ++t)
       error +=
           errors[k * static_cast<std::size_t>(cache_->outputs()) + static_cast<std::size_t>(t)];
-    errors_[steps[k]] = error / rows;
+    errors_[lambdas[k]] = error / rows;
   }
 }
 
@@ -259,18 +259,20 @@ void PcgFit::choose() {
   const auto best = [&] {
     return std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; })->first;
   };
-  // Two factors at a time is what plan() counts.
-  for (const std::vector<int>& pair : {std::vector{-4, -8}, {0, -12}}) judge(pair);
-  if (best() == 0) judge({4, 8});
-  if (best() == -12) judge({-16});
-  const int centre = best();
-  judge({centre - 2, centre + 2});
-  const int refined = best();
-  judge({refined - 1, refined + 1});
-  outcome_.lambda = unit_ * std::pow(10.0, best() / 2.0);
+  // Two lambdas at a time, because plan() counts two factors.
+  auto grid = parse_lambda_grid(options_.lambda_grid);
+  for (; !grid.empty(); grid.resize(grid.size() - std::min<std::size_t>(2, grid.size())))
+    judge({grid.end() - std::min<std::ptrdiff_t>(2, std::ssize(grid)), grid.end()});
+  if (options_.lambda_grid.empty()) {
+    judge({1e-2 * unit_, 1e-4 * unit_});
+    judge({unit_, 1e-6 * unit_});
+    if (best() == unit_) judge({1e2 * unit_, 1e4 * unit_});
+    if (best() == 1e-6 * unit_) judge({1e-8 * unit_});
+    for (const double factor : {10.0, std::sqrt(10.0)}) judge({best() / factor, best() * factor});
+  }
+  outcome_.lambda = best();
   outcome_.cv_error = errors_.at(best());
-  for (const auto& [step, error] : errors_)
-    outcome_.path.push_back({unit_ * std::pow(10.0, step / 2.0), error});
+  for (const auto& [lambda, error] : errors_) outcome_.path.push_back({lambda, error});
   outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
 }
 
@@ -353,6 +355,8 @@ SolverEntry pcg_solver() {
   return {Solver::pcg,
           "conjugate gradients preconditioned by a sketch: many rows and many features",
           [](const Problem& p) {
+            if (p.options.lambda_per_target)
+              return std::string("chooses one lambda for all targets");
             if (p.outputs > p.features) return std::string("needs as many features as outputs");
             return p.rows > p.features ? std::string()
                                        : std::string("is for more rows than features");

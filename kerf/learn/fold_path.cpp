@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/fold_path.h"
+
+#include <algorithm>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/parallel.h"
+#include "kerf/learn/block_cg.h"
+#include "kerf/learn/ridge.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kTypicalLevels = 12;
+constexpr int kMostSteps = 30;    // of conjugate gradients: a factor costs as much
+constexpr double kExact = 1e-11;  // residual of a solution as good as Cholesky's
+
+Matrix<double> transposed(MatrixView<const double> a) {
+  Matrix<double> out(a.cols, a.rows);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Index j = 0; j < a.cols; ++j) out(j, i) = a(i, j);
+  return out;
+}
+
+/// a b^T.
+Matrix<double> inner(MatrixView<const double> a, MatrixView<const double> b) {
+  const blas::ThreadScope scope(threads());
+  Matrix<double> out(a.rows, b.rows);
+  blas::gemm(false, true, 1.0, a, b, 0.0, out.view());
+  return out;
+}
+
+/// The rows of `more` under those of `to`.
+void append_rows(Matrix<double>& to, MatrixView<const double> more) {
+  Matrix<double> all(to.rows() + more.rows, more.cols);
+  std::copy_n(to.data(), to.rows() * to.cols(), all.data());
+  for (Index i = 0; i < more.rows; ++i)
+    std::ranges::copy(more.row(i), all.row(to.rows() + i).begin());
+  to = std::move(all);
+}
+
+/// Takes the space of `basis` (orthonormal rows) out of `block`, twice, and makes it orthonormal.
+void orthonormalise_against(const Matrix<double>& basis, Matrix<double>& block) {
+  const blas::ThreadScope scope(threads());
+  for (int round = 0; round < 2; ++round) {
+    if (basis.rows() > 0) {
+      const Matrix<double> parts = inner(block.view(), basis.view());
+      blas::gemm(false, false, -1.0, parts.view(), basis.view(), 1.0, block.view());
+    }
+    blas::orthonormalise_rows(block.view());
+  }
+}
+
+std::vector<double> times(const Matrix<double>& rows, std::span<const double> v) {
+  std::vector<double> out;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    double sum = 0;
+    for (Index j = 0; j < rows.cols(); ++j) sum += rows(i, j) * v[static_cast<std::size_t>(j)];
+    out.push_back(sum);
+  }
+  return out;
+}
+
+}  // namespace
+
+FoldPath::FoldPath(std::span<const NormalEquations> folds)
+    : total_(folds.front().origin(), Precision::single_) {
+  for (const auto& fold : folds) total_.merge(fold);
+  weight_ = total_.weight();
+  const Index m = total_.features(), targets = total_.targets();
+  for (const auto& held : folds) {
+    if (held.rows() == 0 || !(total_.weight() - held.weight() > 0)) continue;
+    Fold fold{};
+    fold.sums = &held;
+    fold.weight = total_.weight() - held.weight();
+    for (Index j = 0; j < m; ++j) fold.sum.push_back(total_.feature_sum(j) - held.feature_sum(j));
+    fold.rhs.resize(targets, m);
+    for (Index t = 0; t < targets; ++t) {
+      fold.target.push_back(total_.target_sum(t) - held.target_sum(t));
+      for (Index j = 0; j < m; ++j)
+        fold.rhs(t, j) = total_.cross(j, t) - held.cross(j, t) -
+                         fold.sum[static_cast<std::size_t>(j)] * fold.target.back() / fold.weight;
+    }
+    folds_.push_back(std::move(fold));
+  }
+}
+
+bool FoldPath::set_pole(double lambda) {
+  const Index m = total_.features();
+  factor_.resize(m, m);
+  parallel_for(m, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const double scale = -total_.feature_sum(i) / weight_;
+      for (Index j = i; j < m; ++j) factor_(i, j) = scale * total_.feature_sum(j);
+      factor_(i, i) += weight_ * lambda;
+    }
+  });
+  total_.add_gram_to(factor_.view());
+  return blas::cholesky(factor_.view()) == 0;
+}
+
+void FoldPath::extend() {
+  const Index m = total_.features(), targets = total_.targets();
+  const auto count = static_cast<Index>(folds_.size());
+  Matrix<double> blocks(count * targets, m);
+  for (Index f = 0; f < count; ++f) {
+    const Fold& fold = folds_[static_cast<std::size_t>(f)];
+    const Matrix<double>& from = fold.basis.rows() == 0 ? fold.rhs : fold.last;
+    std::copy_n(from.data(), targets * m, blocks.row(f * targets).data());
+  }
+  blas::triangular_solve_rows(factor_.view(), false, blocks.view());
+  blas::triangular_solve_rows(factor_.view(), true, blocks.view());
+  for (Index f = 0; f < count; ++f) {
+    Matrix<double> block(targets, m);
+    std::copy_n(blocks.row(f * targets).data(), targets * m, block.data());
+    orthonormalise_against(folds_[static_cast<std::size_t>(f)].basis, block);
+    std::copy_n(block.data(), targets * m, blocks.row(f * targets).data());
+  }
+  const Matrix<double> products =
+      transposed(total_.gram_times(transposed(blocks.view()).view()).view());
+  for (Index f = 0; f < count; ++f)
+    append(folds_[static_cast<std::size_t>(f)], blocks.view().slice(f * targets, (f + 1) * targets),
+           products.view().slice(f * targets, (f + 1) * targets));
+}
+
+void FoldPath::append(Fold& fold, MatrixView<const double> block,
+                      MatrixView<const double> product) {
+  const Matrix<double> held = transposed(fold.sums->gram_times(transposed(block).view()).view());
+  fold.last.resize(block.rows, block.cols);
+  for (Index k = 0; k < block.rows; ++k) {
+    double along = 0;
+    for (Index j = 0; j < block.cols; ++j)
+      along += fold.sum[static_cast<std::size_t>(j)] * block(k, j);
+    for (Index j = 0; j < block.cols; ++j)
+      fold.last(k, j) =
+          product(k, j) - held(k, j) - fold.sum[static_cast<std::size_t>(j)] * along / fold.weight;
+  }
+  append_rows(fold.basis, block);
+  append_rows(fold.gram, fold.last.view());
+  append_rows(fold.held, held.view());
+  project(fold);
+}
+
+void FoldPath::project(Fold& fold) const {
+  const Index m = total_.features(), targets = total_.targets();
+  fold.vectors = inner(fold.basis.view(), fold.gram.view());
+  fold.values.resize(static_cast<std::size_t>(fold.basis.rows()));
+  blas::symmetric_eigen(fold.vectors.view(), fold.values);
+  for (double& value : fold.values) value = std::max(value, 0.0);
+  // Everything below in the coordinates of the eigenvectors (rows of `vectors`).
+  const auto turn = [&](const Matrix<double>& columns) {
+    Matrix<double> out(fold.vectors.rows(), columns.cols());
+    blas::gemm(false, false, 1.0, fold.vectors.view(), columns.view(), 0.0, out.view());
+    return out;
+  };
+  fold.projected_rhs = turn(inner(fold.basis.view(), fold.rhs.view()));
+  Matrix<double> cross(targets, m);
+  for (Index t = 0; t < targets; ++t)
+    for (Index j = 0; j < m; ++j) cross(t, j) = fold.sums->cross(j, t);
+  fold.projected_cross = turn(inner(fold.basis.view(), cross.view()));
+  fold.quadratic = turn(transposed(turn(inner(fold.basis.view(), fold.held.view())).view()));
+  std::vector<double> held_sum;
+  for (Index j = 0; j < m; ++j) held_sum.push_back(fold.sums->feature_sum(j));
+  fold.projected_sum = times(fold.vectors, times(fold.basis, fold.sum));
+  fold.projected_held_sum = times(fold.vectors, times(fold.basis, held_sum));
+}
+
+Index FoldPath::dimension() const {
+  Index largest = 0;
+  for (const Fold& fold : folds_) largest = std::max(largest, fold.basis.rows());
+  return largest;
+}
+
+std::vector<double> FoldPath::errors(double lambda) const {
+  std::vector<double> total(static_cast<std::size_t>(total_.targets()), 0.0);
+  double weight = 0;
+  for (const Fold& fold : folds_) {
+    const NormalEquations& held = *fold.sums;
+    const auto size = fold.values.size();
+    weight += held.weight();
+    for (Index t = 0; t < total_.targets(); ++t) {
+      std::vector<double> a(size);
+      double along = 0, linear = 0, mean = 0, quadratic = 0;
+      for (std::size_t k = 0; k < size; ++k) {
+        const auto i = static_cast<Index>(k);
+        a[k] = fold.projected_rhs(i, t) / (fold.values[k] + fold.weight * lambda);
+        along += a[k] * fold.projected_sum[k];
+        linear += a[k] * fold.projected_cross(i, t);
+        mean += a[k] * fold.projected_held_sum[k];
+      }
+      for (std::size_t k = 0; k < size; ++k) {
+        double sum = 0;
+        for (std::size_t l = 0; l < size; ++l)
+          sum += fold.quadratic(static_cast<Index>(k), static_cast<Index>(l)) * a[l];
+        quadratic += sum * a[k];
+      }
+      const double b = (fold.target[static_cast<std::size_t>(t)] - along) / fold.weight;
+      const double error = held.target_square(t) - 2 * b * held.target_sum(t) +
+                           b * b * held.weight() - 2 * linear + 2 * b * mean + quadratic;
+      total[static_cast<std::size_t>(t)] += std::max(error, 0.0);
+    }
+  }
+  for (double& error : total) error /= weight;
+  return total;
+}
+
+std::optional<LinearModel> FoldPath::solve(double lambda) const {
+  const Index m = total_.features(), targets = total_.targets();
+  std::vector<double> sum;
+  for (Index j = 0; j < m; ++j) sum.push_back(total_.feature_sum(j));
+  Matrix<double> rhs(targets, m);
+  for (Index t = 0; t < targets; ++t)
+    for (Index j = 0; j < m; ++j)
+      rhs(t, j) =
+          total_.cross(j, t) - sum[static_cast<std::size_t>(j)] * total_.target_sum(t) / weight_;
+  const auto gram_times = [&](const Matrix<double>& v) {
+    Matrix<double> out = transposed(total_.gram_times(transposed(v.view()).view()).view());
+    const auto along = times(v, sum);
+    for (Index k = 0; k < v.rows(); ++k)
+      for (Index j = 0; j < m; ++j)
+        out(k, j) -=
+            sum[static_cast<std::size_t>(j)] * along[static_cast<std::size_t>(k)] / weight_;
+    return out;
+  };
+  BlockCg cg(factor_.view(), weight_ * lambda, rhs.view());
+  for (int step = 0; step < kMostSteps && !cg.broken() && cg.residual() > kExact; ++step)
+    cg.advance(gram_times(cg.direction()).view());
+  if (cg.residual() > kExact) return std::nullopt;
+  const Matrix<double> w = cg.take_solution();
+  LinearModel model{transposed(w.view()), {}};
+  const auto along = times(w, sum);
+  for (Index t = 0; t < targets; ++t)
+    model.intercept.push_back((total_.target_sum(t) - along[static_cast<std::size_t>(t)]) /
+                              weight_);
+  undo_origin(total_.origin(), model);
+  return model;
+}
+
+bool FoldPath::pays(Index features, Index targets) {
+  return features >= 512 && features >= 4 * kTypicalLevels * targets;
+}
+
+Index FoldPath::bytes(Index features, Index targets, Index folds) {
+  // G, R; three bases of each fold and copies while one grows.
+  return NormalEquations::bytes(features, targets) + 8 * features * features +
+         8 * features * targets * (folds * (3 * kTypicalLevels + 2) + 2 * kTypicalLevels);
+}
+
+}  // namespace kerf

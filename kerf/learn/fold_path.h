@@ -1,0 +1,76 @@
+// Cross-validation errors for all lambdas at once, from one Cholesky factor.
+//
+//   fold f held out:  (A_f + n_f lambda I) W = B_f,    A_f = G - G_f, centred on the other folds
+//   pole lambda_p:    P = G + n lambda_p I = R^T R  (all rows)
+//   space:            U_f = span{ P^-1 B_f, (P^-1 A_f) P^-1 B_f, (P^-1 A_f)^2 P^-1 B_f, ... }
+//   Galerkin:         (U A_f U^T + n_f lambda I) a = U B_f,   W = U^T a,   for every lambda
+//
+// The spaces do not depend on lambda, so that a grid of any length costs no more than one lambda;
+// the error on the fold held out is a quadratic form in a.  P^-1 A_f has its eigenvalues between 0
+// and about 1, in a bunch near (folds - 1)/folds as far as G_f resembles G/folds.
+//
+// Error:      that of conjugate gradients preconditioned by P: it falls by (sqrt(k) - 1)/(sqrt(k) +
+//             1) or better a level, with k about max(lambda/lambda_p, lambda_p/lambda).  Another
+//             pole may be added at any time; the spaces are kept.
+// Cost:       one Cholesky; a level: 2 products with G or G_f and 2 triangular solves for each fold
+//             and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
+// Reference:  Ruhe, "Rational Krylov sequence methods for eigenvalue computation", 1984 (the
+//             spaces); Golub & Meurant, "Matrices, moments and quadrature", 1994.
+// Differs:    block spaces, and a preconditioner shared by all folds.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "kerf/learn/normal_equations.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+
+class FoldPath {
+ public:
+  /// Folds without rows are left out.  The sums must outlive it.
+  explicit FoldPath(std::span<const NormalEquations> folds);
+
+  /// Factors P at lambda_p; false if that is singular.
+  bool set_pole(double lambda);
+  /// One more level of every fold's space.
+  void extend();
+  /// Largest dimension of a space so far.
+  Index dimension() const;
+
+  /// Squared error of each target on the folds held out, divided by the weight of all rows.
+  std::vector<double> errors(double lambda) const;
+
+  /// The model of all rows, by conjugate gradients with the pole's factor; none if that would take
+  /// longer than a factor at lambda itself.
+  std::optional<LinearModel> solve(double lambda) const;
+
+  /// Whether the spaces stay small against the features, so that this pays.
+  static bool pays(Index features, Index targets);
+  static Index bytes(Index features, Index targets, Index folds);
+
+ private:
+  struct Fold {
+    const NormalEquations* sums;
+    double weight;                     // of the training rows, n_f
+    std::vector<double> sum, target;   // of the training rows: s, sum of targets
+    Matrix<double> rhs;                // B_f, a target in each row
+    Matrix<double> basis, gram, held;  // U; U A_f; U G_f: vectors in rows
+    Matrix<double> last;               // the newest block of U A_f
+    // In the coordinates of the space:
+    std::vector<double> values;  // eigenvalues of U A_f U^T
+    Matrix<double> vectors, projected_rhs, projected_cross, quadratic;
+    std::vector<double> projected_sum, projected_held_sum;
+  };
+  void append(Fold& fold, MatrixView<const double> block, MatrixView<const double> product);
+  void project(Fold& fold) const;
+
+  NormalEquations total_;
+  Matrix<double> factor_;
+  std::vector<Fold> folds_;
+  double weight_ = 0;
+};
+
+}  // namespace kerf

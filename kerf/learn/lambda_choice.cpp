@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/lambda_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "kerf/core/options.h"
+#include "kerf/core/require.h"
+#include "kerf/learn/fold_path.h"
+
+namespace kerf {
+namespace {
+
+/// The automatic grid: lambda = unit 10^(step/2), steps kFirstStep .. kLastStep.
+constexpr int kFirstStep = -16, kLastStep = 10, kStartStep = -2, kFirstPole = -4;
+
+constexpr double kSettled = 1e-4;   // relative change of an error that stands still
+constexpr double kPoleReach = 1.4;  // decades from the pole to a lambda that it serves well
+constexpr Index kMostLevels = 40;
+
+using Errors = std::vector<double>;  // one for each target
+
+double mean(const Errors& errors) {
+  double sum = 0;
+  for (const double error : errors) sum += error;
+  return sum / static_cast<double>(errors.size());
+}
+
+/// Errors on a grid, and which lambda they speak for.
+struct Table {
+  std::vector<double> lambdas;
+  std::vector<Errors> errors;  // by lambda; empty: not tried
+
+  double total(std::size_t k) const {
+    const double error = errors[k].empty() ? 0 : mean(errors[k]);
+    return errors[k].empty() || !std::isfinite(error) ? std::numeric_limits<double>::infinity()
+                                                      : error;
+  }
+  double of(std::size_t k, std::size_t target) const {
+    return errors[k].empty() || !std::isfinite(errors[k][target])
+               ? std::numeric_limits<double>::infinity()
+               : errors[k][target];
+  }
+  std::size_t best() const {
+    std::size_t least = 0;
+    for (std::size_t k = 1; k < lambdas.size(); ++k)
+      if (total(k) <= total(least)) least = k;
+    return least;
+  }
+  std::size_t best_for(std::size_t target) const {
+    std::size_t least = 0;
+    for (std::size_t k = 1; k < lambdas.size(); ++k)
+      if (of(k, target) <= of(least, target)) least = k;
+    return least;
+  }
+
+  LambdaChoice choice(bool per_target) const {
+    KERF_REQUIRE(std::isfinite(total(best())), numeric,
+                 "no lambda between {:.2g} and {:.2g} gives a finite cross-validation error",
+                 lambdas.front(), lambdas.back());
+    LambdaChoice chosen{lambdas[best()], total(best()), {}, {}};
+    for (std::size_t k = 0; k < lambdas.size(); ++k)
+      if (!errors[k].empty()) chosen.path.push_back({lambdas[k], total(k)});
+    if (!per_target) return chosen;
+    double error = 0;
+    const std::size_t targets = errors[best()].size();
+    for (std::size_t t = 0; t < targets; ++t) {
+      chosen.per_target.push_back(lambdas[best_for(t)]);
+      error += of(best_for(t), t) / static_cast<double>(targets);
+    }
+    chosen.cv_error = error;
+    return chosen;
+  }
+};
+
+/// One Cholesky for each fold and lambda.
+void fill_directly(std::span<const NormalEquations> folds, bool all, const Progress& progress,
+                   Table& table) {
+  const auto error_at = [&](std::size_t k) {
+    if (table.errors[k].empty()) {
+      report(progress, "choosing lambda", static_cast<Index>(k), 0);
+      table.errors[k] = cross_validation_errors(folds, table.lambdas[k]);
+    }
+    return table.total(k);
+  };
+  if (all) {
+    for (std::size_t k = 0; k < table.lambdas.size(); ++k) error_at(k);
+    return;
+  }
+  auto best = static_cast<std::ptrdiff_t>(kStartStep - kFirstStep);
+  const auto last = static_cast<std::ptrdiff_t>(table.lambdas.size()) - 1;
+  for (const std::ptrdiff_t stride : {2, 1})  // decades downhill, then half decades around the best
+    for (const std::ptrdiff_t direction : {-stride, stride})
+      for (std::ptrdiff_t next = best + direction;
+           next >= 0 && next <= last &&
+           error_at(static_cast<std::size_t>(next)) < error_at(static_cast<std::size_t>(best));
+           next += direction)
+        best = next;
+}
+
+/// The lambdas whose errors decide: the best (of each target) and their neighbours.
+std::vector<std::size_t> deciding(const Table& table, bool per_target) {
+  std::vector<std::size_t> best = {table.best()};
+  for (std::size_t t = 0; per_target && t < table.errors[best[0]].size(); ++t)
+    best.push_back(table.best_for(t));
+  std::vector<std::size_t> all;
+  for (const std::size_t k : best)
+    for (std::size_t near = k == 0 ? 0 : k - 1; near <= k + 1 && near < table.lambdas.size();
+         ++near)
+      all.push_back(near);
+  std::ranges::sort(all);
+  const auto [first, last] = std::ranges::unique(all);
+  all.erase(first, last);
+  return all;
+}
+
+/// A pole at this lambda, or at the least larger one that is not singular.
+double place_pole(FoldPath& path, double lambda, double unit) {
+  lambda = std::max(lambda, 1e-12 * unit);
+  for (int attempt = 0; attempt < 12; ++attempt, lambda *= 10)
+    if (path.set_pole(lambda)) return lambda;
+  fail(ErrorKind::numeric, "the ridge system is singular even at lambda = {:.3g}", lambda);
+}
+
+bool settled(const Table& before, const Table& now, bool per_target) {
+  for (const std::size_t k : deciding(now, per_target)) {
+    if (before.errors[k].empty()) return false;
+    for (std::size_t t = 0; t < now.errors[k].size(); ++t) {
+      const double error = per_target ? now.of(k, t) : now.total(k);
+      const double change = error - (per_target ? before.of(k, t) : before.total(k));
+      if (!(std::abs(change) <= kSettled * error)) return false;
+      if (!per_target) break;
+    }
+  }
+  return true;
+}
+
+/// The whole grid from one factor (or a few).
+void fill_by_path(FoldPath& path, double unit, Index features, Index targets,
+                  const LambdaSearch& search, const Progress& progress, Table& table) {
+  // The grid's lambda nearest to where the best one usually is.
+  const double start = unit * std::pow(10.0, kFirstPole / 2.0);
+  const double first = *std::ranges::min_element(
+      table.lambdas, {}, [&](double l) { return std::abs(std::log(std::max(l, 1e-300) / start)); });
+  double pole = place_pole(path, first, unit);
+  Index levels_here = 0;
+  for (Index level = 0; level < kMostLevels; ++level, ++levels_here) {
+    if (path.dimension() + targets > features / 2) return;
+    report(progress, "choosing lambda", level, 0);
+    path.extend();
+    const Table before = table;
+    for (std::size_t k = 0; k < table.lambdas.size(); ++k)
+      table.errors[k] = path.errors(table.lambdas[k]);
+    if (level >= 2 && settled(before, table, search.per_target)) return;
+    const double best = std::max(table.lambdas[table.best()], 1e-12 * unit);
+    if (levels_here >= 3 && std::abs(std::log10(best / pole)) > kPoleReach) {
+      const double moved = place_pole(path, best, unit);
+      if (moved != pole) levels_here = 0;
+      pole = moved;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<double> parse_lambda_grid(const std::string& text) {
+  std::vector<double> grid;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto value = parse_number(text.substr(at, comma - at));
+    KERF_REQUIRE(value && *value >= 0 && std::isfinite(*value), usage,
+                 "'{}' is not a list of lambdas: write for example 1e-6,1e-5,1e-4", text);
+    grid.push_back(*value);
+    at = comma + 1;
+  }
+  std::ranges::sort(grid);
+  return grid;
+}
+
+ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSearch& search,
+                          const Progress& progress) {
+  std::vector<const NormalEquations*> all;
+  for (const auto& fold : folds) all.push_back(&fold);
+  const double unit = lambda_unit(all);
+  Table table{search.grid, {}};
+  for (int step = kFirstStep; search.grid.empty() && step <= kLastStep; ++step)
+    table.lambdas.push_back(unit * std::pow(10.0, step / 2.0));
+  table.errors.resize(table.lambdas.size());
+  const Index features = folds.front().features(), targets = folds.front().targets();
+  if (!FoldPath::pays(features, targets)) {
+    fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
+    ChosenModel result{table.choice(search.per_target), {}};
+    result.model = solve_ridge(all, result.choice);
+    return result;
+  }
+  ChosenModel result;
+  {
+    FoldPath path(folds);
+    fill_by_path(path, unit, features, targets, search, progress, table);
+    result.choice = table.choice(search.per_target);
+    report(progress, "solving", 0, 0);
+    if (result.choice.per_target.empty())
+      if (auto model = path.solve(result.choice.lambda)) {
+        result.model = std::move(*model);
+        return result;
+      }
+  }
+  result.model = solve_ridge(all, result.choice);
+  return result;
+}
+
+Index lambda_choice_bytes(Index features, Index targets, Index folds) {
+  return FoldPath::pays(features, targets) ? FoldPath::bytes(features, targets, folds)
+                                           : ridge_bytes(features, targets);
+}
+
+}  // namespace kerf

@@ -1,0 +1,39 @@
+// The choice of lambda by k-fold cross-validation, from sums over each fold.
+//
+// The automatic grid: half decades of the mean diagonal of the centred G/n, from 1e-8 to 1e5 times
+// it.  Many features: fold_path.h gives the errors of the whole grid from one factor, level by
+// level until they stand still.  Few features, or very many targets: one Cholesky for each fold and
+// lambda, walking downhill from a tenth of the unit in decades, then in half decades.
+//
+// Error:      fold_path: errors at the best lambda and its neighbours within about 1e-4 of
+//             themselves; far from the best they are upper estimates.  Cholesky: exact.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kerf/core/progress.h"
+#include "kerf/learn/ridge.h"
+
+namespace kerf {
+
+struct LambdaSearch {
+  std::vector<double> grid;  ///< lambdas to choose from; empty: the automatic grid
+  bool per_target = false;   ///< one for each target
+};
+
+/// "1e-6,1e-5,0.1" to numbers; "" to none.  Error (usage) on anything else.
+std::vector<double> parse_lambda_grid(const std::string& text);
+
+struct ChosenModel {
+  LambdaChoice choice;
+  LinearModel model;  ///< trained on all folds with that choice
+};
+
+ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSearch& search,
+                          const Progress& progress);
+
+/// Memory besides the folds' sums.
+Index lambda_choice_bytes(Index features, Index targets, Index folds);
+
+}  // namespace kerf
