@@ -238,7 +238,14 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
                    "part of the rows, as in 0.2, kept out of training and scored")
       ->type_name("PART");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
+  auto training = list_options<FitOptions>();
+  const auto variance = std::ranges::find(training, "variance", &OptionInfo::name);
+  command
+      ->add_flag_callback(
+          "--variance", [=] { arguments->fit_options["variance"] = "true"; }, variance->help)
+      ->group("Training");
+  training.erase(variance);
+  add_described(*command, "Training", training, arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   command->callback([=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });
 }
