@@ -3,6 +3,7 @@
 //
 //   open_dataset()      files to rows, targets and a summary            io/dataset.h
 //   summarise()         the same summary for rows in memory              core/data_summary.h
+//   greedy_design()     the rows worth labelling                         learn/design.h
 //   fit()               rows to a trained model                          learn/trainer.h
 //   IncrementalFit      the same, block by block                          learn/incremental.h
 //   Predictor           a model applied to rows                          model/model.h
@@ -38,6 +39,7 @@
 #include "kerf/io/npy_writer.h"
 #include "kerf/kernels/gram.h"
 #include "kerf/kernels/kernel.h"
+#include "kerf/learn/design.h"
 #include "kerf/learn/evaluate.h"
 #include "kerf/learn/incremental.h"
 #include "kerf/learn/trainer.h"
