@@ -40,11 +40,46 @@ class RFF(FeatureTransformer):
         form: Literal["pairs", "phase"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
+class OrthogonalRFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian-l2"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        directions: Literal["orthogonal", "structured"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class Fastfood(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian-l2"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class QuasiRFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class CompactRFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        oversample: int = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
 class ArcCosineFeatures(FeatureTransformer):
     def __init__(self, *,
         order: int = ...,
         features: int = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] = ...,
+        gibbs_sweeps: int = ...,
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
@@ -53,12 +88,14 @@ class NTKFeatures(FeatureTransformer):
         kernel: Literal["ntk", "nngp"] = ...,
         depth: int = ...,
         features: int = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] = ...,
+        split: Literal["auto", "true", "false"] = ...,
         shared_directions: bool = ...,
         signs: bool = ...,
         m0: int = ...,
         ms: int = ...,
+        gibbs_sweeps: int = ...,
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
@@ -85,6 +122,13 @@ class NTKSketchFeatures(FeatureTransformer):
         m1: int = ...,
         m0: int = ...,
         ms: int = ...,
+        bias: float | Literal["auto"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class GradientFeatures(FeatureTransformer):
+    def __init__(self, *,
+        depth: int = ...,
+        features: int = ...,
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
@@ -117,11 +161,14 @@ class KernelRidge(_Learner):
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
+        directions: Literal["orthogonal", "structured", "gaussian", "sphere", "gibbs"] | None = ...,
+        oversample: int | None = ...,
         order: int | None = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] | None = ...,
+        gibbs_sweeps: int | None = ...,
         bias: float | Literal["auto"] | None = ...,
         depth: int | None = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
+        split: Literal["auto", "true", "false"] | None = ...,
         shared_directions: bool | None = ...,
         signs: bool | None = ...,
         m0: int | None = ...,
@@ -141,6 +188,7 @@ class KernelRidge(_Learner):
         lambda_per_target: bool = ...,
         folds: int = ...,
         precision: Literal["single", "double"] = ...,
+        variance: bool = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
@@ -154,11 +202,14 @@ class KernelClassifier(_Learner):
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
+        directions: Literal["orthogonal", "structured", "gaussian", "sphere", "gibbs"] | None = ...,
+        oversample: int | None = ...,
         order: int | None = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] | None = ...,
+        gibbs_sweeps: int | None = ...,
         bias: float | Literal["auto"] | None = ...,
         depth: int | None = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
+        split: Literal["auto", "true", "false"] | None = ...,
         shared_directions: bool | None = ...,
         signs: bool | None = ...,
         m0: int | None = ...,
@@ -179,6 +230,7 @@ class KernelClassifier(_Learner):
         folds: int = ...,
         class_weight: dict[Any, float] | Literal["balanced"] | None = ...,
         precision: Literal["single", "double"] = ...,
+        variance: bool = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
