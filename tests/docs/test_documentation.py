@@ -54,6 +54,16 @@ def test_readme_cpp_block_is_the_first_example():
     assert code.strip() in (ROOT / "examples" / "01_fit_and_predict.cpp").read_text()
 
 
+@pytest.mark.skipif(not (BUILD / "python" / "kerf").exists(), reason="built without the Python package")
+def test_readme_python_block_runs(tmp_path):
+    (code,) = blocks("python")
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    done = subprocess.run(["/usr/bin/python3", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=200,
+                          env={**os.environ, "PYTHONPATH": str(BUILD / "python")})
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) > 0.97
+
+
 @pytest.mark.parametrize("example", sorted(p.stem for p in (ROOT / "examples").glob("*.cpp")))
 def test_examples_run(example, tmp_path):
     done = subprocess.run([str(BUILD / "bin" / example), str(ROOT / "data")], cwd=tmp_path, capture_output=True, text=True, timeout=200)
