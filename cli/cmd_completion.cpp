@@ -33,7 +33,7 @@ std::vector<std::string> names_of(const Entries& entries) {
 
 /// The words that may follow an option; empty: anything (a file, a number).
 std::vector<std::string> values_of(const CLI::Option& option) {
-  const auto names = option.get_lnames();
+  const auto& names = option.get_lnames();
   const auto is = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
   if (is("map")) return names_of(feature_maps());
   const std::string type = option.get_type_name();

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/command.h"
 
 namespace kerf::cli {
@@ -90,10 +92,9 @@ void print_worst(const Model& model, const Score& score) {
 
 void print_score(const Score& score) {
   if (score.task == Task::classification)
-    return fmt::print(
-        "{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
-        with_commas(static_cast<Index>(score.accuracy * static_cast<double>(score.rows) + 0.5)),
-        with_commas(score.rows));
+    return fmt::print("{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
+                      with_commas(std::lround(score.accuracy * static_cast<double>(score.rows))),
+                      with_commas(score.rows));
   fmt::print("{}  {:.4g}  (root of the mean squared error)\n", bold("rmse         "), score.rmse);
   fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
   fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),

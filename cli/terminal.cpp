@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <cmath>
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +28,7 @@ int terminal_width() {
 }
 
 std::string clock_time(double seconds) {
-  const auto whole = static_cast<Index>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   return whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
                        : fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
@@ -123,7 +124,7 @@ std::string with_commas(Index value) {
 std::string human_seconds(double seconds) {
   if (seconds < 10) return fmt::format("{:.2f} s", seconds);
   if (seconds < 120) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<Index>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 

@@ -272,7 +272,9 @@ std::string heat_table(const std::string& corner, const std::vector<std::string>
 std::string picture(std::span<const float> pixels, Index height, Index width, Index channels,
                     const std::string& caption) {
   std::string body;
-  const auto shade = [](float v) { return std::clamp(static_cast<int>(v * 255 + 0.5f), 0, 255); };
+  const auto shade = [](float v) {
+    return std::clamp(static_cast<int>(std::lround(v * 255)), 0, 255);
+  };
   for (Index y = 0; y < height; ++y)
     for (Index x = 0; x < width; ++x) {
       const auto at = static_cast<std::size_t>((y * width + x) * channels);
