@@ -9,7 +9,7 @@ import gzip
 import numpy as np
 
 from harness import Experiment
-from ntk_common import features, kernel, relative_eigenvalues
+from ntk_common import features, inverse_root, kernel, relative_eigenvalues
 
 SETS = ["abalone", "statlog-image", "waveform"]
 
@@ -21,17 +21,19 @@ def rows_of(experiment, name, count):
 
 
 def run(experiment):
-    sizes = [100, 1000] if experiment.quick else [100, 200, 400, 600, 800, 1000]
-    seeds = range(1, 3 if experiment.quick else 6)
+    sizes = [100, 1000] if experiment.quick else [100, 200, 400, 700, 1000]
+    seeds = range(1, 3 if experiment.quick else 4)
     for name in SETS:
-        x = rows_of(experiment, name, 300 if experiment.quick else 1000)
+        x = rows_of(experiment, name, 300 if experiment.quick else 500)
         exact = kernel(experiment, x, "--kernel", "arccos", "--order", 1, "--bias", 0)
+        ridge = 1e-4 * len(x)
+        root = inverse_root(exact, ridge)
         for m in sizes:
             for directions in ("gaussian", "gibbs", "sphere", "orthogonal", "structured"):
                 ratios = []
                 for seed in seeds:
                     z = features(experiment, x, "--map", "arccos", "--order", 1, "--bias", 0, "--features", m, "--directions", directions, "--seed", seed)
-                    smallest, largest = relative_eigenvalues(exact, z, 1e-4 * len(x))
+                    smallest, largest = relative_eigenvalues(root, z, ridge)
                     ratios.append(largest / smallest)
                 experiment.row(data=name, rows=len(x), columns=x.shape[1], features=m, directions=directions,
                                group=f"{name}, {directions}", condition_number=float(np.mean(ratios)))

@@ -22,17 +22,21 @@ def relative_frobenius(exact, z):
     return float(np.linalg.norm(z @ z.T - exact) / np.linalg.norm(exact))
 
 
-def relative_eigenvalues(exact, z, ridge):
-    """Extreme eigenvalues of (K + sI)^-1/2 (ZZ' + sI) (K + sI)^-1/2, s = ridge."""
-    n = len(exact)
+def inverse_root(exact, ridge):
+    """H with H'(K + sI)H = I, s = ridge."""
     values, vectors = np.linalg.eigh(exact)
-    half = vectors / np.sqrt(np.maximum(values, 0) + ridge)
-    found = np.linalg.eigvalsh(half.T @ (z @ z.T + ridge * np.eye(n)) @ half)
+    return vectors / np.sqrt(np.maximum(values, 0) + ridge)
+
+
+def relative_eigenvalues(root, z, ridge):
+    """Extreme eigenvalues of (K + sI)^-1/2 (ZZ' + sI) (K + sI)^-1/2, root = inverse_root(K, s)."""
+    half = root.T @ z
+    found = np.linalg.eigvalsh(half @ half.T + ridge * root.T @ root)
     return float(found[0]), float(found[-1])
 
 
-def epsilon(exact, z, ridge):
-    smallest, largest = relative_eigenvalues(exact, z, ridge)
+def epsilon(root, z, ridge):
+    smallest, largest = relative_eigenvalues(root, z, ridge)
     return max(largest - 1, 1 - smallest)
 
 
