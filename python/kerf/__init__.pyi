@@ -16,6 +16,7 @@ __version__: str
 
 def maps() -> dict[str, tuple[str, str]]: ...
 def load(path: str | os.PathLike[str]) -> KernelRidge | KernelClassifier: ...
+def diagnose(map: FeatureTransformer, X: Any, *, lambda_: float = ..., sample: int = ..., random_state: Any = ...) -> dict[str, float]: ...
 def threads() -> int: ...
 def set_threads(count: int) -> None: ...
 def available_memory() -> int: ...
@@ -44,7 +45,8 @@ class ArcCosineFeatures(FeatureTransformer):
     def __init__(self, *,
         order: int = ...,
         features: int = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] = ...,
+        gibbs_sweeps: int = ...,
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
@@ -53,12 +55,14 @@ class NTKFeatures(FeatureTransformer):
         kernel: Literal["ntk", "nngp"] = ...,
         depth: int = ...,
         features: int = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] = ...,
+        split: bool = ...,
         shared_directions: bool = ...,
         signs: bool = ...,
         m0: int = ...,
         ms: int = ...,
+        gibbs_sweeps: int = ...,
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
@@ -85,6 +89,13 @@ class NTKSketchFeatures(FeatureTransformer):
         m1: int = ...,
         m0: int = ...,
         ms: int = ...,
+        bias: float | Literal["auto"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class GradientFeatures(FeatureTransformer):
+    def __init__(self, *,
+        depth: int = ...,
+        features: int = ...,
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
@@ -118,10 +129,12 @@ class KernelRidge(_Learner):
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
         order: int | None = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] | None = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] | None = ...,
+        gibbs_sweeps: int | None = ...,
         bias: float | Literal["auto"] | None = ...,
         depth: int | None = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
+        split: bool | None = ...,
         shared_directions: bool | None = ...,
         signs: bool | None = ...,
         m0: int | None = ...,
@@ -155,10 +168,12 @@ class KernelClassifier(_Learner):
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
         order: int | None = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal"] | None = ...,
+        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] | None = ...,
+        gibbs_sweeps: int | None = ...,
         bias: float | Literal["auto"] | None = ...,
         depth: int | None = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
+        split: bool | None = ...,
         shared_directions: bool | None = ...,
         signs: bool | None = ...,
         m0: int | None = ...,
