@@ -8,11 +8,14 @@
 namespace kerf::cli {
 namespace {
 
+constexpr Index kWorstInReport = 10;
+
 struct FitArguments {
   std::vector<std::string> data;
   std::string output = "model.kerf";
   std::string map = kDefaultMap;
   std::vector<std::string> test;
+  std::string report;
   double holdout = 0;
   Params data_options, image_options, augment_options, fit_options, map_options;
 };
@@ -163,18 +166,31 @@ struct Split {
   DataSummary summary;
 };
 
-/// Scores the model on --test or on what --holdout kept back.
-void test_model(const FitArguments& arguments, const DataOptions& data_options,
-                const Common& common, const Model& model, Split* split, Json* json) {
+/// Scores the model on --test or on what --holdout kept back; what a report shows of that.
+TestView test_model(const FitArguments& arguments, const DataOptions& data_options,
+                    const Common& common, const Model& model, Split* split, Json* json) {
   std::unique_ptr<EncodedSource> file;
   if (split == nullptr)
     file = open_for_model(arguments.test, file_encoding(model), data_options, io::Targets::require);
   RowSource& source = split != nullptr ? static_cast<RowSource&>(split->held_out) : *file;
-  const Score score = evaluate(model, source, common.memory_limit());
+  const Index worst = arguments.report.empty() ? 0 : kWorstInReport;
+  Score score = evaluate(model, source, common.memory_limit(), {}, worst);
   if (json != nullptr)
     (*json)[split != nullptr ? "holdout" : "test"] = score_json(model, score);
   else if (!common.quiet)
     print_score(score);
+  if (arguments.report.empty()) return {};
+  return look_at_test(model, source, std::move(score),
+                      split != nullptr
+                          ? fmt::format("{:.0f} % of the rows, held out", 100 * arguments.holdout)
+                          : fmt::format("{}", fmt::join(arguments.test, ", ")),
+                      common.memory_limit());
+}
+
+void write_report(const std::string& path, const std::string& page) {
+  AtomicFile file(path);
+  file.write(page.data(), page.size());
+  file.commit();
 }
 
 void check_arguments(const FitArguments& arguments) {
@@ -185,7 +201,10 @@ void check_arguments(const FitArguments& arguments) {
         fmt::format("--holdout is a part of the rows, between 0 and 1, not {}", arguments.holdout));
   if (arguments.holdout > 0 && !arguments.test.empty())
     throw Error(ErrorKind::usage, "take either --test or --holdout");
+  if (!arguments.report.empty() && arguments.test == std::vector<std::string>{"-"})
+    throw Error(ErrorKind::usage, "--report reads the test rows twice: --test - cannot");
   AtomicFile::check_writable(arguments.output);
+  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
 }
 
 void run_fit(const FitArguments& arguments, const Common& common) {
@@ -219,9 +238,15 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     print_summary(arguments, summary, result);
   for (const auto& warning : result.report.warnings)
     fmt::print(stderr, "kerf: warning: {}\n", warning);
-  if (split || !arguments.test.empty())
-    test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
-               common.json ? &json : nullptr);
+  const bool has_test = split || !arguments.test.empty();
+  TestView test;
+  if (has_test)
+    test = test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
+                      common.json ? &json : nullptr);
+  if (!arguments.report.empty()) {
+    write_report(arguments.report, fit_report(result, summary, has_test ? &test : nullptr));
+    if (!common.json && !common.quiet) fmt::print("{}  {}\n", bold("report  "), arguments.report);
+  }
   if (common.json) print_json(json);
 }
 
@@ -237,6 +262,7 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit a9a.gz --map rff --kernel laplacian --lambda 1e-6 --json\n"
       "  kerf fit data_batch_*.bin.xz --per-image --zca 0.1 --flip   images, whitened\n"
       "  kerf fit data.csv --holdout 0.2 --features auto    as many features as pay\n"
+      "  kerf fit data.csv --test test.csv --report fit.html   a page to look at\n"
       "  kerf fit data.csv --map exact --kernel ntk --depth 3 --test test.csv");
   command
       ->add_option(
@@ -259,6 +285,8 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       ->add_option("--holdout", arguments->holdout,
                    "part of the rows, as in 0.2, kept out of training and scored")
       ->type_name("PART");
+  command->add_option("--report", arguments->report, "an HTML page about the fit")
+      ->type_name("FILE");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Images", list_options<ImageOptions>(), arguments->image_options);
   add_described(*command, "Images", list_options<AugmentOptions>(), arguments->augment_options);

@@ -57,12 +57,24 @@ Matrix<double> class_numbers(const Matrix<double>& scores) {
   return column;
 }
 
+/// The columns of a and then those of b.
+Matrix<double> beside(const Matrix<double>& a, const Matrix<double>& b) {
+  Matrix<double> both(a.rows(), a.cols() + b.cols());
+  for (Index i = 0; i < a.rows(); ++i) {
+    std::ranges::copy(a.row(i), both.row(i).begin());
+    std::ranges::copy(b.row(i), both.row(i).begin() + a.cols());
+  }
+  return both;
+}
+
 void run_predict(const PredictArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
   if (arguments.probability)
     throw Error(ErrorKind::usage,
                 "this model was trained with the squared loss and has no probabilities");
-  if (arguments.variance) throw Error(ErrorKind::usage, "this model was trained without variances");
+  if (arguments.variance && !model.variance)
+    throw Error(ErrorKind::usage,
+                "this model was trained without variances: train it with fit --variance");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
   const bool classification = model.task == Task::classification;
   const bool npy = arguments.output.ends_with(".npy");
@@ -73,16 +85,22 @@ void run_predict(const PredictArguments& arguments, const Common& common) {
   std::unique_ptr<NpyWriter> array;
   std::unique_ptr<TextOutput> text;
   if (npy)
-    array = std::make_unique<NpyWriter>(arguments.output, classification ? 1 : model.outputs(),
-                                        NpyWriter::Type::float64);
+    array = std::make_unique<NpyWriter>(
+        arguments.output, classification ? 1 : model.outputs() * (arguments.variance ? 2 : 1),
+        NpyWriter::Type::float64);
   else
     text = std::make_unique<TextOutput>(arguments.output);
   RowBlock block;
-  Matrix<double> scores;
+  Matrix<double> scores, variance;
   Index rows = 0;
   while (source->next(block)) {
     check_interrupt();
-    predictor.scores(block, scores);
+    if (arguments.variance) {
+      predictor.scores(block, scores, variance);
+      scores = beside(scores, variance);
+    } else {
+      predictor.scores(block, scores);
+    }
     if (text)
       text->write(to_lines(model, scores));
     else
@@ -106,6 +124,7 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       app, common, "predict", "apply a model to rows: a line per row, in order",
       "  kerf predict model.kerf new.csv                   predictions on standard output\n"
       "  kerf predict model.kerf new.csv -o predictions.npy\n"
+      "  kerf predict price.kerf new.csv --variance        after kerf fit --variance\n"
       "  tail -f stream.csv | kerf predict model.kerf -");
   command->add_option("MODEL", arguments->model, "a model that `kerf fit` wrote")->required();
   command
@@ -117,7 +136,8 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
                    "file for the predictions: text, or npy by its name")
       ->type_name("FILE");
   command->add_flag("--probability", arguments->probability, "a column per class");
-  command->add_flag("--variance", arguments->variance, "one more column: the predictive variance");
+  command->add_flag("--variance", arguments->variance,
+                    "one more column for each target: the variance of the prediction");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   command->callback(
       [=, &common, &run] { run = [=, &common] { run_predict(*arguments, common); }; });

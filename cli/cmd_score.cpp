@@ -40,6 +40,7 @@ Json score_json(const Model& model, const Score& score) {
             {"rmse", score.rmse},
             {"r2", score.r2},
             {"relative_rmse", score.relative_rmse},
+            {"coverage90", score.coverage ? Json(*score.coverage) : Json()},
             {"worst", worst_json(model, score)}};
   Json confusion = Json::array();
   for (Index i = 0; i < model.outputs(); ++i) {
@@ -97,6 +98,9 @@ void print_score(const Score& score) {
   fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
   fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),
              score.relative_rmse);
+  if (score.coverage)
+    fmt::print("{}  {:.1f} %  (targets inside their 90 % interval)\n", bold("coverage     "),
+               100 * *score.coverage);
 }
 
 namespace {

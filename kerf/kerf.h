@@ -3,11 +3,13 @@
 //
 //   open_dataset()      files to rows, targets and a summary            io/dataset.h
 //   summarise()         the same summary for rows in memory              core/data_summary.h
+//   greedy_design()     the rows worth labelling                         learn/design.h
 //   fit()               rows to a trained model                          learn/trainer.h
 //   IncrementalFit      the same, block by block                          learn/incremental.h
 //   Predictor           a model applied to rows                          model/model.h
 //   save_model(), load_model()                                           model/model_file.h
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
+//   fit_report()        a fit as an HTML page                            diagnostics/fit_report.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
 //   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
 //
@@ -26,6 +28,7 @@
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/fit_report.h"
 #include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
@@ -36,6 +39,7 @@
 #include "kerf/io/npy_writer.h"
 #include "kerf/kernels/gram.h"
 #include "kerf/kernels/kernel.h"
+#include "kerf/learn/design.h"
 #include "kerf/learn/evaluate.h"
 #include "kerf/learn/incremental.h"
 #include "kerf/learn/trainer.h"

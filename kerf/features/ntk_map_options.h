@@ -16,6 +16,9 @@ inline constexpr const char* kNetworkKernelNames[] = {"ntk", "nngp"};
 enum class ProductSketch { tensorsrht, tensorsketch, none };
 inline constexpr const char* kProductSketchNames[] = {"tensorsrht", "tensorsketch", "none"};
 
+enum class SplitKind { automatic, on, off };
+inline constexpr const char* kSplitNames[] = {"auto", "true", "false"};
+
 struct NtkMapOptions {
   NetworkKernel kernel = NetworkKernel::ntk;
   Index depth = 2;
@@ -23,7 +26,7 @@ struct NtkMapOptions {
   Directions directions = Directions::sphere;
   ProductSketch sketch = ProductSketch::tensorsrht;
   bool shared_directions = true;
-  bool split = true;
+  SplitKind split = SplitKind::automatic;
   bool signs = true;
   Index m0 = 0;
   Index ms = 0;
@@ -39,14 +42,17 @@ struct NtkMapOptions {
     v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
     v.choice("sketch", sketch, kProductSketchNames,
              "how the tensor product of a layer is sketched; none: kept whole");
-    v.flag("split", split,
-           "exact linear parts apart from random even and odd ones: less variance and less work");
+    v.choice("split", split, kSplitNames,
+             "exact linear parts apart from random even and odd ones: less variance; auto: where "
+             "rows have at most 1/16 as many columns as there are features");
     v.flag("shared-directions", shared_directions,
            "step and ReLU features of a layer use the same directions");
     v.flag("signs", signs,
            "a constant and random signs in place of step features: less variance; split: always");
-    v.integer("m0", m0, {0, 1 << 24},
-              "step features (signs) of a layer; 0: half of the features (sketch none: what fits)");
+    v.integer(
+        "m0", m0, {0, 1 << 24},
+        "step features (signs) of a layer; 0: a quarter of the features (split false: as many as "
+        "ReLU features; sketch none: what fits)");
     v.integer("ms", ms, {0, 1 << 24},
               "features that are sketched products; 0: half of them (split: what is best)");
     v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");

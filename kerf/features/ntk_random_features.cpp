@@ -92,7 +92,7 @@ NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::
   KERF_REQUIRE(options.bias.has_value(), usage,
                "map ntk-rf: --bias auto needs data; give a number");
   bias_ = *options.bias;
-  if (SplitNetwork::splits(options)) {
+  if (SplitNetwork::splits(direction_dim(in_dim, bias_), options)) {
     split_.emplace(direction_dim(in_dim, bias_), options, key.child("split"));
     return;
   }
@@ -135,7 +135,9 @@ double NtkRandomFeatures::relative_bias(const Options& options) {
 }
 
 double NtkRandomFeatures::relative_variance(const Options& options) {
-  if (SplitNetwork::splits(options)) return SplitNetwork::relative_variance(options);
+  if (options.split == SplitKind::on && SplitNetwork::splits(1, options))
+    return SplitNetwork::relative_variance(options);
+  // Automatic: the published layers have the larger variance of the two.
   const auto depth = static_cast<double>(options.depth);
   if (options.kernel == NetworkKernel::nngp)
     return depth * 6 / static_cast<double>(options.features);
@@ -157,8 +159,8 @@ double NtkRandomFeatures::relative_variance(const Options& options) {
 }
 
 Index NtkRandomFeatures::bytes(Index in_dim, const Options& options) {
-  if (SplitNetwork::splits(options))
-    return SplitNetwork::bytes(direction_dim(in_dim, options.bias.value_or(1)), options);
+  const Index dim = direction_dim(in_dim, options.bias.value_or(1));
+  if (SplitNetwork::splits(dim, options)) return SplitNetwork::bytes(dim, options);
   Index bytes = 0;
   for (const LayerSize& size : layer_sizes(in_dim, options)) {
     const Index count = options.shared_directions ? std::max(size.m1, size.m0) : size.m1 + size.m0;

@@ -5,20 +5,30 @@
 
 #include "kerf/core/require.h"
 #include "kerf/features/arc_cosine_features.h"
+#include "kerf/features/compact_features.h"
+#include "kerf/features/fastfood_features.h"
 #include "kerf/features/fourier_features.h"
 #include "kerf/features/gradient_features.h"
 #include "kerf/features/ntk_poly_features.h"
 #include "kerf/features/ntk_random_features.h"
 #include "kerf/features/ntk_sketch_features.h"
+#include "kerf/features/orthogonal_fourier.h"
+#include "kerf/features/qmc_features.h"
 
 namespace kerf {
 namespace {
 
 constexpr FeatureMapEntry kFeatureMaps[] = {
-    feature_map_entry<FourierFeatures>(),   feature_map_entry<ArcCosineFeatures>(),
-    feature_map_entry<NtkRandomFeatures>(), feature_map_entry<NtkPolyFeatures>(),
-    feature_map_entry<NtkSketchFeatures>(),
-    feature_map_entry<GradientFeatures>(),
+    feature_map_entry<FourierFeatures>(),            // rff
+    feature_map_entry<OrthogonalFourierFeatures>(),  // orf
+    feature_map_entry<FastfoodFeatures>(),           // fastfood
+    feature_map_entry<QmcFeatures>(),                // qmc
+    feature_map_entry<CompactFeatures>(),            // compact
+    feature_map_entry<ArcCosineFeatures>(),          // arccos
+    feature_map_entry<NtkRandomFeatures>(),          // ntk-rf
+    feature_map_entry<NtkPolyFeatures>(),            // ntk-poly
+    feature_map_entry<NtkSketchFeatures>(),          // ntk-sketch
+    feature_map_entry<GradientFeatures>(),           // grad-rf
 };
 
 }  // namespace

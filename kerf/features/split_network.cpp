@@ -92,10 +92,12 @@ Index SplitNetwork::Plan::psi_dim(Index layer) const {
   return phi_dim(layer) + std::accumulate(products.begin(), products.begin() + layer, Index{0});
 }
 
-bool SplitNetwork::splits(const NtkMapOptions& options) {
+bool SplitNetwork::splits(Index dim, const NtkMapOptions& options) {
   const bool sketched =
       options.kernel == NetworkKernel::nngp || options.sketch != ProductSketch::none;
-  return options.split && sketched && options.features >= least_features(options) &&
+  const bool wanted = options.split == SplitKind::on ||
+                      (options.split == SplitKind::automatic && 16 * dim <= options.features);
+  return wanted && sketched && options.features >= least_features(options) &&
          options.features - options.ms >= 1 + 2 * options.depth &&
          (options.ms == 0 || options.ms >= options.depth);
 }
@@ -124,7 +126,7 @@ SplitNetwork::Plan SplitNetwork::plan(Index dim, const NtkMapOptions& options) {
   }
   plan.absolute.assign(shares.begin(), shares.begin() + options.depth);
   plan.products.assign(shares.begin() + options.depth, shares.end());
-  if (ntk) plan.signs = options.m0 > 0 ? options.m0 : std::max<Index>(1, options.features / 2);
+  if (ntk) plan.signs = options.m0 > 0 ? options.m0 : std::max<Index>(1, options.features / 4);
   return plan;
 }
 
@@ -251,8 +253,17 @@ void SplitNetwork::apply(const RowsView& u, MatrixView<float> out) const {
     }
     apply_layer(l, l == 1 ? u : RowsView(phi.view()), l == 1 ? u : RowsView(psi.view()), out);
   }
-  gather(depth_, out, ntk_, psi);
-  for (Index i = 0; i < out.rows; ++i) std::ranges::copy(psi.row(i), out.row(i).begin());
+  const Factors f = factors(depth_, ntk_);
+  for (Index i = 0; i < out.rows; ++i) {
+    float* next = out.row(i).data();
+    const auto scale = [&](Index count, double square) {
+      const auto factor = static_cast<float>(std::sqrt(square));
+      for (Index k = 0; k < count; ++k) *next++ *= factor;
+    };
+    scale(plan_.linear, f.linear);
+    for (Index k = 0; k < depth_; ++k) scale(1 + plan_.absolute[at(k)], f.absolute[at(k)]);
+    for (Index k = 0; ntk_ && k < depth_; ++k) scale(plan_.products[at(k)], f.products[at(k)]);
+  }
 }
 
 }  // namespace kerf

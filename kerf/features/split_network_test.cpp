@@ -171,7 +171,7 @@ TEST(SplitNetwork, UsesAllFeaturesAndSketchesLongRowsOnly) {
       for (const Index dim : {1, 16, 785, 20000}) {
         auto options =
             options_of({{"depth", std::to_string(depth)}, {"features", std::to_string(features)}});
-        if (!SplitNetwork::splits(options)) continue;
+        if (!SplitNetwork::splits(1, options)) continue;
         const auto plan = SplitNetwork::plan(dim, options);
         EXPECT_EQ(plan.psi_dim(depth), features);
         EXPECT_LE(plan.linear, dim);
@@ -182,9 +182,15 @@ TEST(SplitNetwork, UsesAllFeaturesAndSketchesLongRowsOnly) {
           EXPECT_LT(plan.linear, features);
         }
       }
-  EXPECT_FALSE(SplitNetwork::splits(options_of({{"depth", "1"}, {"features", "3"}})));
-  EXPECT_FALSE(SplitNetwork::splits(options_of({{"sketch", "none"}})));
-  EXPECT_FALSE(SplitNetwork::splits(options_of({{"split", "false"}})));
+  const auto splits = [](Index dim, Params params) {
+    return SplitNetwork::splits(dim, options_of(std::move(params)));
+  };
+  EXPECT_TRUE(splits(16, {{"features", "256"}}));
+  EXPECT_FALSE(splits(17, {{"features", "256"}}));
+  EXPECT_TRUE(splits(17, {{"features", "256"}, {"split", "true"}}));
+  EXPECT_FALSE(splits(1, {{"features", "256"}, {"split", "false"}}));
+  EXPECT_FALSE(splits(1, {{"depth", "1"}, {"features", "3"}, {"split", "true"}}));
+  EXPECT_FALSE(splits(1, {{"sketch", "none"}, {"split", "true"}}));
 }
 
 // Less variance at the same size than the published layers: the reason to be.

@@ -26,15 +26,21 @@ void for_each_part(MatrixView<const float> z, Body body) {
 
 }  // namespace
 
+void feature_gram(MatrixView<const float> z, MatrixView<double> gram) {
+  const blas::ThreadScope scope(threads());
+  double sum_of_parts = 0;
+  for_each_part(z, [&](Index, const Matrix<double>& part) {
+    blas::gemm(false, true, 1.0, part.view(), part.view(), sum_of_parts, gram);
+    sum_of_parts = 1;
+  });
+}
+
 DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
                        std::span<const double> weights, std::vector<double> lambdas,
                        const Progress& progress) {
   const blas::ThreadScope scope(threads());
   Matrix<double> gram(z.rows, z.rows);
-  gram.fill(0);
-  for_each_part(z, [&](Index, const Matrix<double>& part) {
-    blas::gemm(false, true, 1.0, part.view(), part.view(), 1.0, gram.view());
-  });
+  feature_gram(z, gram.view());
   ExactRidgeOptions options;
   options.lambdas = std::move(lambdas);
   DualSolution solution = solve_exact_ridge(gram.view(), targets, weights, options, progress);

@@ -29,6 +29,9 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
                        std::span<const double> weights, std::vector<double> lambdas,
                        const Progress& progress);
 
+/// gram (rows x rows) = z z^T, in double.
+void feature_gram(MatrixView<const float> z, MatrixView<double> gram);
+
 /// Memory besides z.
 Index dual_ridge_bytes(Index rows, Index features, Index targets);
 

@@ -10,6 +10,8 @@
 namespace kerf {
 namespace {
 
+constexpr double kInterval90 = 1.6448536269514722;  // quantile 0.95 of N(0, 1)
+
 /// Running sums of one regression target, around its first value.
 struct TargetSums {
   double origin = 0, sum = 0, squares = 0, raw_squares = 0, error = 0;
@@ -79,12 +81,16 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
     score.confusion.fill(0);
   }
   RowBlock block;
-  Matrix<double> scores;
+  Matrix<double> scores, variance;
+  Index inside = 0;
   source.rewind();
   while (source.next(block)) {
     KERF_REQUIRE(block.targets.cols() == (classification ? 1 : model.outputs()), data,
                  "scoring needs the target, but the rows come without it");
-    predictor.scores(block, scores);
+    if (model.variance)
+      predictor.scores(block, scores, variance);
+    else
+      predictor.scores(block, scores);
     const auto best = best_class(scores);
     for (Index i = 0; i < block.rows(); ++i) {
       const Index row = score.rows + i;
@@ -96,6 +102,9 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
         worst.offer(row, scores(i, guess) - scores(i, truth), block.targets.row(i), {&label, 1});
         continue;
       }
+      for (Index t = 0; model.variance && t < model.outputs(); ++t)
+        inside +=
+            std::abs(block.targets(i, t) - scores(i, t)) <= kInterval90 * std::sqrt(variance(i, t));
       worst.offer(row, distance(block.targets.row(i), scores.row(i)), block.targets.row(i),
                   scores.row(i));
       for (std::size_t t = 0; t < sums.size(); ++t)
@@ -110,6 +119,9 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
   double right = 0;
   for (Index c = 0; classification && c < model.outputs(); ++c) right += score.confusion(c, c);
   score.accuracy = right / static_cast<double>(score.rows);
+  if (model.variance)
+    score.coverage =
+        static_cast<double>(inside) / static_cast<double>(score.rows * model.outputs());
   score.worst = worst.take();
   return score;
 }

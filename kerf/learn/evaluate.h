@@ -2,6 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "kerf/core/progress.h"
 #include "kerf/model/model.h"
 
@@ -23,8 +26,10 @@ struct Score {
   Matrix<double> confusion;  ///< true class x predicted class, rows
   // Regression, over all targets.
   double mse = 0, rmse = 0;
-  double r2 = 0;                ///< 1 - squared error / squared distance from the targets' means
-  double relative_rmse = 0;     ///< |y - prediction| / |y|
+  double r2 = 0;             ///< 1 - squared error / squared distance from the targets' means
+  double relative_rmse = 0;  ///< |y - prediction| / |y|
+  /// Models with variances: share of the targets inside the 90 % interval, prediction +- 1.645 sd.
+  std::optional<double> coverage;
   std::vector<WorstRow> worst;  ///< largest error first
 };
 

@@ -32,6 +32,7 @@ struct FitOptions {
   ClassWeight class_weight = ClassWeight::none;
   Precision precision = Precision::single_;
   Index seed = 1;
+  bool variance = false;
 
   void describe(OptionVisitor& v) {
     v.choice("scale", scale, kScaleNames,
@@ -50,6 +51,8 @@ struct FitOptions {
              "balanced: every class counts the same, however many rows it has");
     v.choice("precision", precision, kPrecisionNames, "arithmetic of the sums over rows");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
+    v.flag("variance", variance,
+           "keep what `predict --variance` needs: one more pass, 4 m^2 bytes in the model");
   }
 };
 

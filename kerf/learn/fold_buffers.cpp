@@ -13,9 +13,8 @@ FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flus
 
 void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
-    const auto fold = static_cast<Index>(
-        rng::below(key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies),
-                   buffers_.size()));
+    const auto fold = static_cast<Index>(rng::below(
+        key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies), buffers_.size()));
     Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
     append(buffer, block, i);
     if (buffer.filled == block_rows_) flush(fold);

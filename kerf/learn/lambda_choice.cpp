@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "kerf/core/error.h"
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/fold_path.h"
@@ -163,6 +164,28 @@ void fill_by_path(FoldPath& path, double unit, Index features, Index targets,
   }
 }
 
+/// The model of the best lambda.  Where errors stand still for ever smaller lambdas the best may be
+/// so small that rounding makes the system singular: then the best of the larger ones.
+ChosenModel solve_chosen(std::span<const NormalEquations* const> all, Table& table,
+                         bool per_target) {
+  for (;;) {
+    ChosenModel result{table.choice(per_target), {}};
+    try {
+      result.model = solve_ridge(all, result.choice);
+      return result;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::numeric) throw;
+      const auto& each = result.choice.per_target;
+      const double singular = each.empty() ? result.choice.lambda : std::ranges::min(each);
+      const auto larger = std::ranges::upper_bound(table.lambdas, singular);
+      const auto out = larger - table.lambdas.begin();
+      if (larger == table.lambdas.end()) throw;
+      table.lambdas.erase(table.lambdas.begin(), larger);
+      table.errors.erase(table.errors.begin(), table.errors.begin() + out);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<double> parse_lambda_grid(const std::string& text) {
@@ -191,9 +214,7 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   const Index features = folds.front().features(), targets = folds.front().targets();
   if (!FoldPath::pays(features, targets)) {
     fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
-    ChosenModel result{table.choice(search.per_target), {}};
-    result.model = solve_ridge(all, result.choice);
-    return result;
+    return solve_chosen(all, table, search.per_target);
   }
   ChosenModel result;
   {
@@ -207,8 +228,7 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
         return result;
       }
   }
-  result.model = solve_ridge(all, result.choice);
-  return result;
+  return solve_chosen(all, table, search.per_target);
 }
 
 Index lambda_choice_bytes(Index features, Index targets, Index folds) {

@@ -7,11 +7,10 @@
 #include <limits>
 #include <map>
 
-#include "kerf/core/blas.h"
 #include "kerf/core/memory.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/leave_one_out.h"
 #include "kerf/learn/normal_equations.h"
@@ -109,25 +108,13 @@ double error_by_folds(const FeatureMap& map, Index count, const Sample& sample) 
   return choose_lambda(folds, {}, {}).choice.cv_error;
 }
 
-/// z z^T in double from products in single precision, a strip of rows at a time.
-void feature_gram(const Matrix<float>& z, MatrixView<double> gram) {
-  constexpr Index kStrip = 256;
-  const blas::ThreadScope one(1);
-  parallel_for(z.rows(), kStrip, [&](Index begin, Index end) {
-    Matrix<float> strip(end - begin, z.rows());
-    blas::gemm(false, true, 1.0f, z.view().slice(begin, end), z.view(), 0.0f, strip.view());
-    for (Index i = begin; i < end; ++i)
-      std::ranges::copy(strip.row(i - begin), gram.row(i).begin());
-  });
-}
-
 /// `rival`: the best error so far; one who is far behind it needs no better lambda.
 double error_by_leave_one_out(const FeatureMap& map, Index count, int start, double rival,
                               const Sample& sample) {
   Matrix<float> z(count, map.out_dim());
   map.transform(sample.rows.x().slice(0, count), z.view());
   Matrix<double> gram(count, count);
-  feature_gram(z, gram.view());
+  feature_gram(z.view(), gram.view());
   LeaveOneOut problem(gram.view(), sample.targets.slice(0, count), sample.weights(count));
   // Features want a larger lambda than their kernel: the error of the estimate counts as noise.
   const auto [step, error] = problem.search(start + 2, 2);

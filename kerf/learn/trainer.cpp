@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/trainer.h"
 
+#include <algorithm>
+
 #include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/fit_variance.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
@@ -48,6 +51,11 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     outcome.solver = choice.entry->solver;
     outcome.solver_reason = choice.reason;
     outcome.estimated_memory = choice.entry->bytes(problem);
+    if (options.variance)
+      outcome.estimated_memory = std::max(
+          outcome.estimated_memory,
+          problem.map_bytes + variance_bytes(features, problem.outputs) +
+              TrainingRows::bytes(summary.rows, summary.cols, features, problem.outputs, 1));
     require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("training with {} features", features),
                    "take fewer --features, a fixed --lambda, or raise --memory");
@@ -58,6 +66,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     TrainingRows rows(source, summary, *feature_map, model.scaling, options, outcome.seconds,
                       progress);
     model.linear = choice.entry->fit(problem, rows, outcome);
+    if (options.variance) model.variance = fit_variance(rows, outcome.lambda);
   }
   describe_model(job, result);
   return result;
@@ -91,6 +100,8 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
               const Params& map_options, const FitOptions& options, Index memory_limit,
               const Progress& progress) {
   check_rows(summary);
+  KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
+               "--variance is for regression with a feature map");
   const FitJob job{source, summary, options, memory_limit, progress};
   if (map == kAutoMap) return fit_chosen_map(job, map_options);
   if (map == kExactMap) return fit_exact(job, map_options);

@@ -73,8 +73,17 @@ void Predictor::features(RowBlock& block, Matrix<float>& z) const {
     gram<float>(*kernel_, block.x(), model_.rows->view(), z.view());
 }
 
-void Predictor::scores(RowBlock& block, Matrix<double>& out) const {
+void Predictor::scores(RowBlock& block, Matrix<double>& out) const { scores(block, out, nullptr); }
+
+void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const {
+  KERF_REQUIRE(model_.variance.has_value(), usage,
+               "the model was trained without variances: train it with fit --variance");
+  scores(block, out, &variance);
+}
+
+void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* variance) const {
   prepare(block);
+  if (variance != nullptr) variance->resize(block.rows(), model_.outputs());
   out.resize(block.rows(), model_.outputs());
   if (!map_)
     return kernel_expansion<double>(*kernel_, model_.rows->view(), model_.linear.weights.view(),
@@ -88,6 +97,8 @@ void Predictor::scores(RowBlock& block, Matrix<double>& out) const {
     parallel_for(end - begin, 16, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) score_row(model_.linear, z.row(i), out.row(begin + i));
     });
+    if (variance != nullptr)
+      model_.variance->variances(z.view(), variance->view().slice(begin, end));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "kerf/images/image_steps.h"
 #include "kerf/io/encoding.h"
 #include "kerf/model/kernel_expansion.h"
+#include "kerf/model/predictive_variance.h"
 
 namespace kerf {
 
@@ -57,6 +58,7 @@ struct Model {
   bool is_sparse = false;
   LinearModel linear;
   std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
+  std::optional<PredictiveVariance> variance;  ///< with `fit --variance`
   TrainingRecord training;
 
   /// Columns of the rows that come in: pixels before image steps, the map's columns without.
@@ -75,8 +77,11 @@ class Predictor {
   void features(RowBlock& block, Matrix<float>& z) const;
   /// rows x outputs: predicted targets, or a score per class.  Scales the block in place.
   void scores(RowBlock& block, Matrix<double>& out) const;
+  /// The same, and the variance of each number; Error (usage) if the model has none.
+  void scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const;
 
  private:
+  void scores(RowBlock& block, Matrix<double>& out, Matrix<double>* variance) const;
   void prepare(RowBlock& block) const;
 
   const Model& model_;

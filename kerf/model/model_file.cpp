@@ -162,6 +162,20 @@ std::optional<KeptRows> read_rows(ArrayReader& arrays, Index cols) {
   return rows;
 }
 
+PredictiveVariance read_variance(ArrayReader& arrays) {
+  PredictiveVariance variance;
+  variance.mean = arrays.vector<double>("variance_mean");
+  variance.noise = arrays.vector<double>("variance_noise");
+  const auto weight = arrays.vector<double>("variance_weight");
+  KERF_REQUIRE(weight.size() == 1 && weight[0] > 0, data, "the variance has no number of rows");
+  variance.weight = weight[0];
+  variance.factor =
+      unpacked_triangle(arrays.vector<double>("variance_factor"), std::ssize(variance.mean));
+  for (Index i = 0; i < variance.factor.rows(); ++i)
+    KERF_REQUIRE(variance.factor(i, i) > 0, data, "the factor of the variance is singular");
+  return variance;
+}
+
 template <class T>
 std::vector<T> narrowed(const std::vector<double>& values) {
   return {values.begin(), values.end()};
@@ -231,6 +245,10 @@ void check_consistent(const Model& model) {
   KERF_REQUIRE((model.recipe.map == kExactMap) == model.rows.has_value(), data,
                "the map {} goes {} rows of training", model.recipe.map,
                model.rows ? "without" : "with");
+  KERF_REQUIRE(
+      !model.variance || (std::ssize(model.variance->mean) == model.linear.weights.rows() &&
+                          std::ssize(model.variance->noise) == model.outputs() && !model.rows),
+      data, "the variance does not fit the model");
   if (!model.rows) return;
   const RowsView rows = model.rows->view();
   KERF_REQUIRE(rows.cols() == model.recipe.in_dim && rows.rows() == model.linear.weights.rows(),
@@ -276,6 +294,7 @@ Model parse(std::string_view bytes) {
   model.linear.weights = arrays.matrix<double>("weights");
   model.rows = read_rows(arrays, model.recipe.in_dim);
   model.images = read_images(header, arrays);
+  if (arrays.has("variance_factor")) model.variance = read_variance(arrays);
   arrays.require_all_read();
   check_consistent(model);
   return model;
@@ -292,6 +311,14 @@ std::string model_to_bytes(const Model& model) {
   arrays.add("intercept", std::span(model.linear.intercept));
   arrays.add("weights", model.linear.weights.view());
   if (model.rows) add_rows(*model.rows, arrays);
+  std::vector<double> triangle;
+  if (model.variance) {
+    triangle = packed_triangle(model.variance->factor);
+    arrays.add("variance_mean", std::span(model.variance->mean));
+    arrays.add("variance_noise", std::span(model.variance->noise));
+    arrays.add("variance_weight", std::span(&model.variance->weight, 1));
+    arrays.add("variance_factor", std::span<const double>(triangle));
+  }
   add_step("zca", "zca_offset", model.images.whitening, arrays);
   add_step("patch_basis", "patch_offset", model.images.patch_basis, arrays);
 

@@ -41,6 +41,40 @@ class RFF(FeatureTransformer):
         form: Literal["pairs", "phase"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
+class OrthogonalRFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian-l2"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        directions: Literal["orthogonal", "structured"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class Fastfood(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian-l2"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class QuasiRFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class CompactRFF(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        form: Literal["pairs", "phase"] = ...,
+        oversample: int = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
 class ArcCosineFeatures(FeatureTransformer):
     def __init__(self, *,
         order: int = ...,
@@ -57,7 +91,7 @@ class NTKFeatures(FeatureTransformer):
         features: int = ...,
         directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] = ...,
-        split: bool = ...,
+        split: Literal["auto", "true", "false"] = ...,
         shared_directions: bool = ...,
         signs: bool = ...,
         m0: int = ...,
@@ -128,13 +162,14 @@ class KernelRidge(_Learner):
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
+        directions: Literal["orthogonal", "structured", "gaussian", "sphere", "gibbs"] | None = ...,
+        oversample: int | None = ...,
         order: int | None = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] | None = ...,
         gibbs_sweeps: int | None = ...,
         bias: float | Literal["auto"] | None = ...,
         depth: int | None = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
-        split: bool | None = ...,
+        split: Literal["auto", "true", "false"] | None = ...,
         shared_directions: bool | None = ...,
         signs: bool | None = ...,
         m0: int | None = ...,
@@ -154,6 +189,7 @@ class KernelRidge(_Learner):
         lambda_per_target: bool = ...,
         folds: int = ...,
         precision: Literal["single", "double"] = ...,
+        variance: bool = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
@@ -167,13 +203,14 @@ class KernelClassifier(_Learner):
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
+        directions: Literal["orthogonal", "structured", "gaussian", "sphere", "gibbs"] | None = ...,
+        oversample: int | None = ...,
         order: int | None = ...,
-        directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] | None = ...,
         gibbs_sweeps: int | None = ...,
         bias: float | Literal["auto"] | None = ...,
         depth: int | None = ...,
         sketch: Literal["tensorsrht", "tensorsketch", "none"] | None = ...,
-        split: bool | None = ...,
+        split: Literal["auto", "true", "false"] | None = ...,
         shared_directions: bool | None = ...,
         signs: bool | None = ...,
         m0: int | None = ...,
@@ -194,6 +231,7 @@ class KernelClassifier(_Learner):
         folds: int = ...,
         class_weight: dict[Any, float] | Literal["balanced"] | None = ...,
         precision: Literal["single", "double"] = ...,
+        variance: bool = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...

@@ -1,0 +1,147 @@
+// kerf select: the rows worth labelling.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+/// What select takes besides the data and the map.
+struct SelectOptions {
+  Index budget = 100;
+  DesignMethod method = DesignMethod::greedy;
+  double lambda = 1e-4;
+  ScaleKind scale = ScaleKind::automatic;
+  Index seed = 1;
+
+  void describe(OptionVisitor& v) {
+    v.integer("budget", budget, {1, 1e9}, "how many rows to choose");
+    v.choice("method", method, kDesignNames,
+             "greedy: least posterior variance; random and kmeans++ for comparison");
+    v.real("lambda", lambda, kAnyPositive, "ridge penalty of the model to come, as in fit");
+    v.choice("scale", scale, kScaleNames,
+             "how columns are scaled; auto: images unit rows, sparse rms, tables standard");
+    v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
+  }
+};
+
+struct SelectArguments {
+  std::vector<std::string> data;
+  std::string map, output;
+  Params data_options = {{"target", "none"}}, select_options, map_options;
+};
+
+/// The features of all rows.
+Matrix<float> all_features(Dataset& data, const Scaling& scaling, const FeatureMap& map,
+                           const Progress& progress) {
+  Matrix<float> z(data.summary.rows, map.out_dim());
+  RowBlock block;
+  Index at = 0;
+  data.source->rewind();
+  while (data.source->next(block)) {
+    scaling.apply(block);
+    map.transform(block.x(), z.view().slice(at, at + block.rows()));
+    at += block.rows();
+    report(progress, "features", at, data.summary.rows);
+  }
+  return z;
+}
+
+Design select_rows(const SelectOptions& options, const Matrix<float>& z, rng::Key key,
+                   const Progress& progress) {
+  switch (options.method) {
+    case DesignMethod::random:
+      return random_design(z.rows(), options.budget, key);
+    case DesignMethod::kmeans:
+      return kmeans_design(z.view(), options.budget, key, progress);
+    case DesignMethod::greedy:
+      break;
+  }
+  return greedy_design(z.view(), options.budget, options.lambda * static_cast<double>(z.rows()),
+                       progress);
+}
+
+void run_select(const SelectArguments& arguments, const Common& common) {
+  const auto start = std::chrono::steady_clock::now();
+  const FeatureMapEntry& entry = find_feature_map(arguments.map);
+  const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
+  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf select");
+  entry.complete(arguments.map_options);
+  AtomicFile::check_writable(arguments.output);
+  const Progress progress = terminal_progress(common.quiet);
+  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
+  Dataset data = open_dataset(arguments.data, data_options, key, progress);
+  const Scaling scaling = make_scaling(options.scale, data.summary);
+  const Params complete = entry.complete(
+      resolve_automatic(entry.options(), arguments.map_options, data.summary, scaling));
+  const auto map =
+      Recipe{arguments.map, complete, key.value, data.summary.cols}.make(common.memory_limit());
+  require_memory(
+      design_bytes(data.summary.rows, map->out_dim(), options.budget), common.memory_limit(),
+      fmt::format("choosing among {} rows with {} features", data.summary.rows, map->out_dim()),
+      "take fewer --features, fewer --rows, or raise --memory");
+  const Matrix<float> z = all_features(data, scaling, *map, progress);
+  const Design design = select_rows(options, z, key.child("select"), progress);
+
+  std::string lines;
+  for (const Index row : design.rows) lines += fmt::format("{}\n", row);
+  AtomicFile file(arguments.output);
+  file.write(lines.data(), lines.size());
+  file.commit();
+  clear_progress();
+  double explained = 0;
+  for (const double gain : design.gains) explained += gain;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const bool greedy = options.method == DesignMethod::greedy;
+  if (common.json)
+    return print_json({{"rows", data.summary.rows},
+                       {"budget", options.budget},
+                       {"method", kDesignNames[static_cast<int>(options.method)]},
+                       {"map", arguments.map},
+                       {"options", options_json(complete)},
+                       {"explained", greedy ? Json(explained / design.total) : Json()},
+                       {"seconds", seconds},
+                       {"peak_memory_bytes", peak_memory()},
+                       {"output", arguments.output}});
+  if (!common.quiet)
+    fmt::print("{} of {} rows in {}{} ({})\n", with_commas(std::ssize(design.rows)),
+               with_commas(data.summary.rows), arguments.output,
+               greedy
+                   ? fmt::format(", which explain {:.1f} % of all", 100 * explained / design.total)
+                   : "",
+               human_seconds(seconds));
+}
+
+}  // namespace
+
+void add_select(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto arguments = std::make_shared<SelectArguments>();
+  CLI::App* command = add_command(
+      app, common, "select", "choose the rows worth labelling: optimal design",
+      "  kerf select unlabelled.csv --map arccos --budget 200 -o rows.txt\n"
+      "  kerf select train-images-idx3-ubyte.gz --map ntk-rf --budget 1000 -o rows.txt\n"
+      "  kerf select data.csv --target price --map rff --method kmeans++ -o rows.txt");
+  command
+      ->add_option("DATA", arguments->data,
+                   "rows; every column is input unless --target says which one is not")
+      ->required();
+  command
+      ->add_option("-o,--out", arguments->output,
+                   "file for the chosen rows, counted from 0, best first")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--map", arguments->map, "feature map, see `kerf maps`")
+      ->type_name("NAME")
+      ->required();
+  add_described(*command, "Selection", list_options<SelectOptions>(), arguments->select_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  command->callback([=, &common, &run] { run = [=, &common] { run_select(*arguments, common); }; });
+}
+
+}  // namespace kerf::cli

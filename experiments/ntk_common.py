@@ -1,0 +1,44 @@
+"""What the experiments on NTK features share: exact kernels, features and errors as numpy arrays."""
+import gzip
+
+import numpy as np
+
+
+def kernel(experiment, x, *options):
+    """The exact kernel matrix of the rows of x, in double."""
+    np.save(experiment.scratch / "x.npy", x.astype(np.float32))
+    experiment.kerf("kernel", experiment.scratch / "x.npy", "--precision", "double", "-o", experiment.scratch / "k.npy", *options)
+    return np.load(experiment.scratch / "k.npy")
+
+
+def features(experiment, x, *options):
+    """The features of the rows of x; every option is the program's."""
+    np.save(experiment.scratch / "x.npy", x.astype(np.float32))
+    experiment.kerf("transform", experiment.scratch / "x.npy", "-o", experiment.scratch / "z.npy", *options)
+    return np.load(experiment.scratch / "z.npy").astype(np.float64)
+
+
+def relative_frobenius(exact, z):
+    return float(np.linalg.norm(z @ z.T - exact) / np.linalg.norm(exact))
+
+
+def relative_eigenvalues(exact, z, ridge):
+    """Extreme eigenvalues of (K + sI)^-1/2 (ZZ' + sI) (K + sI)^-1/2, s = ridge."""
+    n = len(exact)
+    values, vectors = np.linalg.eigh(exact)
+    half = vectors / np.sqrt(np.maximum(values, 0) + ridge)
+    found = np.linalg.eigvalsh(half.T @ (z @ z.T + ridge * np.eye(n)) @ half)
+    return float(found[0]), float(found[-1])
+
+
+def epsilon(exact, z, ridge):
+    smallest, largest = relative_eigenvalues(exact, z, ridge)
+    return max(largest - 1, 1 - smallest)
+
+
+def mnist_rows(experiment, count, seed=1):
+    """`count` training images of MNIST, drawn without replacement, as rows of length 1."""
+    with gzip.open(experiment.data / "mnist" / "train-images-idx3-ubyte.gz") as file:
+        images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
+    x = images[np.random.default_rng(seed).choice(len(images), count, replace=False)].astype(np.float64)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)

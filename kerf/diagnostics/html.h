@@ -1,0 +1,68 @@
+// Pieces of a self-contained HTML page: no network, light and dark, prints well, keyboard and
+// screen readers.  Charts are inline SVG whose marks carry their values as tooltips.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kerf/core/view.h"
+
+namespace kerf::html {
+
+/// Text with & < > " made literal.
+std::string escape(std::string_view text);
+
+/// A number for people: four significant digits.
+std::string number(double value);
+
+struct Point {
+  double x, y;
+  bool marked = false;  ///< drawn larger: the one that was chosen
+};
+
+struct Series {
+  std::string name;  ///< for the legend; empty: none
+  std::vector<Point> points;
+  bool line = true;  ///< joined by a line, in order of x
+};
+
+struct Axis {
+  std::string label;
+  bool log = false;  ///< points that are not positive are left out
+};
+
+/// A chart with a caption, which also stands for it where it cannot be seen.  `diagonal`: with the
+/// line y = x.
+std::string chart(const std::string& caption, const Axis& x, const Axis& y,
+                  std::vector<Series> series, bool diagonal = false);
+
+/// Horizontal bars from 0, one a label, values printed behind them; `marked`: the one in colour.
+std::string bars(const std::string& caption,
+                 const std::vector<std::pair<std::string, double>>& values, std::size_t marked = 0);
+
+/// Cells are text (escaped here); columns whose cells are numbers sort as numbers.
+std::string table(const std::vector<std::string>& head,
+                  const std::vector<std::vector<std::string>>& rows);
+
+/// Counts as shades: rows down, columns across.
+std::string heat_table(const std::string& corner, const std::vector<std::string>& names,
+                       MatrixView<const double> counts);
+
+/// Pixels (0 .. 1, height x width x 1 or 3) as an inline picture of blocks.
+std::string picture(std::span<const float> pixels, Index height, Index width, Index channels,
+                    const std::string& caption);
+
+/// Names and values side by side.
+std::string facts(const std::vector<std::pair<std::string, std::string>>& items);
+
+/// A section with its heading.
+std::string section(const std::string& heading, const std::string& body);
+
+/// The whole page.
+std::string page(const std::string& title, const std::string& headline, const std::string& body);
+
+}  // namespace kerf::html

@@ -1,0 +1,50 @@
+// Optimal design: which rows to have labelled, given all rows and their features.
+//
+//   minimise J(S) = -tr K_{:S} (K_SS + c I)^-1 K_{S:},   K = Z Z^T,   c = n lambda,   |S| = k
+//
+// (the sum over rows of what is explained by the chosen ones: n minus the posterior variances of a
+// Gaussian process, for unit rows).  Greedy: with M = I, C = G = Z^T Z, a_j = z_j^T M z_j,
+// b_j = z_j^T C z_j take the row j with the largest gain b_j / (a_j + c), then with u = M z_j,
+// w = C z_j, s = c + <z_j, u>, p = Z u, r = Z w:
+//     a -= p^2/s,   b += -2 p r/s + b_j p^2/s^2,
+//     C += -(w u^T + u w^T)/s + b_j u u^T/s^2,   M -= u u^T/s
+// M and C are kept as the vectors u and w of the steps so far; p and r come from one read of Z.
+// Beside it, for comparison: rows at random, and k-means++ seeding in the space of the features.
+//
+// Exact:      the same rows as evaluating J for every candidate, but for rounding in ties.
+// Cost:       2 n m^2 + k (4 n m + 2 m^2 + 8 k m) flops; 4 n m + 14 m^2 + 16 k m bytes.
+// Reference:  Zandieh et al., "Scaling neural tangent kernels via sketching and random features",
+//             NeurIPS 2021 (active learning, figure 3); Arthur & Vassilvitskii, SODA 2007
+//             (k-means++).
+// Differs:    the paper states O(n m (k^3 + m)); the updates above are ours: O(n m) a step.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "kerf/core/matrix.h"
+#include "kerf/core/progress.h"
+#include "kerf/core/random.h"
+
+namespace kerf {
+
+enum class DesignMethod { greedy, random, kmeans };
+inline constexpr const char* kDesignNames[] = {"greedy", "random", "kmeans++"};
+
+struct Design {
+  std::vector<Index> rows;    ///< in the order in which they were chosen
+  std::vector<double> gains;  ///< greedy: how much each lowered J
+  double total = 0;           ///< greedy: tr K, which the gains cannot exceed together
+};
+
+/// `absolute_lambda`: c above.  z is read only.
+Design greedy_design(MatrixView<const float> z, Index budget, double absolute_lambda,
+                     const Progress& progress = {});
+Design random_design(Index rows, Index budget, rng::Key key);
+Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
+                     const Progress& progress = {});
+
+/// Memory of a greedy design, its features included.
+Index design_bytes(Index rows, Index features, Index budget);
+
+}  // namespace kerf
