@@ -75,6 +75,21 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
   return entry.complete(resolve_automatic(options, complete, summary, Scaling()));
 }
 
+/// compare_spectra() of two symmetric float64 matrices.
+py::dict compare_kernels(py::handle exact, py::handle approximate, double ridge) {
+  const auto left = take_targets(exact), right = take_targets(approximate);
+  SpectralQuality quality;
+  {
+    const py::gil_scoped_release no_gil;
+    quality = compare_spectra(left, right, ridge);
+  }
+  return py::dict(py::arg("relative_frobenius") = quality.relative_frobenius,
+                  py::arg("spectral_error") = quality.spectral_error,
+                  py::arg("epsilon") = quality.epsilon,
+                  py::arg("condition_number") = quality.condition_number,
+                  py::arg("statistical_dimension") = quality.statistical_dimension);
+}
+
 }  // namespace
 
 void add_maps(py::module_& module) {
@@ -86,6 +101,7 @@ void add_maps(py::module_& module) {
   module.def("relative_bias", [](const std::string& name, const Params& params) {
     return find_feature_map(name).relative_bias(params);
   });
+  module.def("compare_kernels", &compare_kernels);
   module.def("map_bytes", [](const std::string& name, const Params& params, Index in_dim) {
     return find_feature_map(name).bytes(in_dim, params);
   });

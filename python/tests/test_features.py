@@ -140,3 +140,16 @@ def test_module_refuses_what_would_read_outside():
             map.transform(bad)
     with pytest.raises(ValueError):
         map.transform(np.ones((2, 4), np.float32))
+
+
+def test_diagnose(rows):
+    scipy = pytest.importorskip("scipy.linalg")
+    found = kerf.diagnose(kerf.RFF(features=512, bandwidth=2.0), rows, lambda_=1e-2)
+    map = kerf.RFF(features=512, bandwidth=2.0).fit(rows)
+    Z, K = map.transform(rows).astype(float), map.exact_kernel(rows)
+    ratios = scipy.eigh(Z @ Z.T + 0.6 * np.eye(60), K + 0.6 * np.eye(60), eigvals_only=True)
+    assert found["epsilon"] == pytest.approx(max(ratios.max() - 1, 1 - ratios.min()), rel=1e-6)
+    assert found["condition_number"] == pytest.approx(ratios.max() / ratios.min(), rel=1e-6)
+    assert found["relative_frobenius"] == pytest.approx(np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K), rel=1e-6)
+    assert found["statistical_dimension"] == pytest.approx(np.trace(np.linalg.solve(K + 0.6 * np.eye(60), K)), rel=1e-6)
+    assert kerf.diagnose(kerf.RFF(features=64), rows, sample=20)["rows"] == 20
