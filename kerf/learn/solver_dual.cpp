@@ -54,6 +54,7 @@ SolverEntry dual_solver() {
   return {Solver::dual,
           "among the rows, lambda by leave-one-out: fewer rows than features",
           [](const Problem& p) {
+            if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             return p.rows <= p.features ? std::string()
