@@ -85,7 +85,7 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
-      {"cv_metric", "mean squared error of the targets, " + report.validation},
+      {"cv_metric", report.metric + ", " + report.validation},
       {"seconds",
        {{"read", seconds.read},
         {"features", seconds.features},
@@ -140,8 +140,8 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
              report.solver_reason);
   for (const auto& note : report.notes) fmt::print("          {}\n", note);
   if (report.cv_error)
-    fmt::print("{}  {:.3g}, chosen among {} by {} (mean squared error {:.4g})\n", bold("lambda  "),
-               report.lambda, report.path.size(), report.validation, *report.cv_error);
+    fmt::print("{}  {:.3g}, chosen among {} by {} ({} {:.4g})\n", bold("lambda  "), report.lambda,
+               report.path.size(), report.validation, report.metric, *report.cv_error);
   else
     fmt::print("{}  {:.3g}, as given\n", bold("lambda  "), report.lambda);
   const auto& s = report.seconds;

@@ -37,10 +37,10 @@ class TextOutput {
   std::unique_ptr<AtomicFile> file_;
 };
 
-std::string to_lines(const Model& model, const Matrix<double>& scores) {
+std::string to_lines(const Model& model, const Matrix<double>& scores, bool classes) {
   fmt::memory_buffer lines;
   const auto out = std::back_inserter(lines);
-  if (model.task == Task::classification) {
+  if (classes) {
     for (const Index best : best_class(scores))
       fmt::format_to(out, "{}\n", model.classes[static_cast<std::size_t>(best)]);
   } else {
@@ -69,14 +69,16 @@ Matrix<double> beside(const Matrix<double>& a, const Matrix<double>& b) {
 
 void run_predict(const PredictArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
-  if (arguments.probability)
+  if (arguments.probability && !model.temperature)
     throw Error(ErrorKind::usage,
-                "this model was trained with the squared loss and has no probabilities");
+                "this model was trained with the squared loss and has no probabilities: fit with "
+                "--loss logistic");
   if (arguments.variance && !model.variance)
     throw Error(ErrorKind::usage,
                 "this model was trained without variances: train it with fit --variance");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
-  const bool classification = model.task == Task::classification;
+  // Probabilities are numbers, as the targets of a regression are.
+  const bool classification = model.task == Task::classification && !arguments.probability;
   const bool npy = arguments.output.ends_with(".npy");
   const auto source =
       open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
@@ -101,8 +103,9 @@ void run_predict(const PredictArguments& arguments, const Common& common) {
     } else {
       predictor.scores(block, scores);
     }
+    if (arguments.probability) to_probabilities(model, scores);
     if (text)
-      text->write(to_lines(model, scores));
+      text->write(to_lines(model, scores, classification));
     else
       array->append(classification ? class_numbers(scores).view() : scores.view());
     rows += block.rows();

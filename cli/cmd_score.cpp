@@ -50,9 +50,12 @@ Json score_json(const Model& model, const Score& score) {
     for (const double count : score.confusion.row(i)) row.push_back(static_cast<Index>(count));
     confusion.push_back(row);
   }
-  return {{"rows", score.rows},     {"accuracy", score.accuracy},
-          {"log_loss", nullptr},    {"classes", model.classes},
-          {"confusion", confusion}, {"worst", worst_json(model, score)}};
+  return {{"rows", score.rows},
+          {"accuracy", score.accuracy},
+          {"log_loss", score.log_loss ? Json(*score.log_loss) : Json()},
+          {"classes", model.classes},
+          {"confusion", confusion},
+          {"worst", worst_json(model, score)}};
 }
 
 namespace {

@@ -32,6 +32,7 @@ struct Common {
 using AddCommand = void (*)(CLI::App& app, Common& common, std::function<void()>& run);
 
 void add_fit(CLI::App& app, Common& common, std::function<void()>& run);
+void add_refit(CLI::App& app, Common& common, std::function<void()>& run);
 void add_predict(CLI::App& app, Common& common, std::function<void()>& run);
 void add_score(CLI::App& app, Common& common, std::function<void()>& run);
 void add_transform(CLI::App& app, Common& common, std::function<void()>& run);

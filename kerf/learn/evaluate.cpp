@@ -60,6 +60,17 @@ class WorstRows {
   std::vector<WorstRow> rows_;  // largest error first
 };
 
+/// Sum over rows of -log p(right class); p is taken to be at least 1e-15, as elsewhere.
+double log_losses(const Model& model, const RowBlock& block, const Matrix<double>& scores) {
+  Matrix<double> p(scores.rows(), scores.cols());
+  std::copy_n(scores.data(), scores.rows() * scores.cols(), p.data());
+  to_probabilities(model, p);
+  double sum = 0;
+  for (Index i = 0; i < p.rows(); ++i)
+    sum -= std::log(std::max(p(i, static_cast<Index>(block.targets(i, 0))), 1e-15));
+  return sum;
+}
+
 double distance(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t t = 0; t < a.size(); ++t) sum += (a[t] - b[t]) * (a[t] - b[t]);
@@ -83,6 +94,7 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
   RowBlock block;
   Matrix<double> scores, variance;
   Index inside = 0;
+  double log_loss = 0;
   source.rewind();
   while (source.next(block)) {
     KERF_REQUIRE(block.targets.cols() == (classification ? 1 : model.outputs()), data,
@@ -92,6 +104,7 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
     else
       predictor.scores(block, scores);
     const auto best = best_class(scores);
+    if (model.temperature) log_loss += log_losses(model, block, scores);
     for (Index i = 0; i < block.rows(); ++i) {
       const Index row = score.rows + i;
       if (classification) {
@@ -118,6 +131,7 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
   if (!classification) finish_regression(score, sums);
   double right = 0;
   for (Index c = 0; classification && c < model.outputs(); ++c) right += score.confusion(c, c);
+  if (model.temperature) score.log_loss = log_loss / static_cast<double>(score.rows);
   score.accuracy = right / static_cast<double>(score.rows);
   if (model.variance)
     score.coverage =

@@ -22,8 +22,9 @@ struct Score {
   Task task = Task::regression;
   Index rows = 0;
   // Classification.
-  double accuracy = 0;       ///< fraction of rows whose best class is right
-  Matrix<double> confusion;  ///< true class x predicted class, rows
+  double accuracy = 0;             ///< fraction of rows whose best class is right
+  Matrix<double> confusion;        ///< true class x predicted class, rows
+  std::optional<double> log_loss;  ///< mean of -log(probability of the right class), at most 34.5
   // Regression, over all targets.
   double mse = 0, rmse = 0;
   double r2 = 0;             ///< 1 - squared error / squared distance from the targets' means

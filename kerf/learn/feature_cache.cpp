@@ -51,6 +51,12 @@ void FeatureCache::keep(Index first, MatrixView<const float> z) {
   });
 }
 
+std::vector<Index> FeatureCache::fold_of_rows() const {
+  std::vector<Index> folds(static_cast<std::size_t>(rows()), 0);
+  for (const auto& [first, count, fold] : pieces_) std::fill_n(folds.begin() + first, count, fold);
+  return folds;
+}
+
 void FeatureCache::for_each(const std::function<void(const Piece&)>& body, bool exact) {
   const bool again = form_ == Form::again || (exact && form_ == Form::fixed16);
   const blas::ThreadScope one(1);
@@ -126,10 +132,10 @@ struct Lane {
   Matrix<float> products, part;
   Matrix<double> wide, wide_products, sum;
 
-  void add(const FeatureCache::Piece& piece, MatrixView<const float> v, const ChangeProducts& f) {
+  void add(const FeatureCache::Piece& piece, MatrixView<const float> v, const ChangeProducts& f,
+           const PassOptions& options) {
     products.resize(piece.z.rows, v.rows);
-    part.resize(v.rows, v.cols);
-    rows_times(piece.z, v, products.view());
+    if (options.products) rows_times(piece.z, v, products.view());
     if (f) {
       const Index count = products.rows() * products.cols();
       wide_products.resize(products.rows(), products.cols());
@@ -138,12 +144,14 @@ struct Lane {
       for (Index k = 0; k < count; ++k)
         products.data()[k] = static_cast<float>(wide_products.data()[k]);
     }
+    if (!options.sums) return;
+    part.resize(v.rows, v.cols);
     times_rows(products.view(), piece.z, part.view());
     for (Index j = 0; j < v.rows * v.cols; ++j) sum.data()[j] += part.data()[j];
   }
 
   void add_wide(const FeatureCache& cache, const FeatureCache::Piece& piece,
-                MatrixView<const double> v, const ChangeProducts& f) {
+                MatrixView<const double> v, const ChangeProducts& f, const PassOptions& options) {
     if (cache.precision() == Precision::double_) {
       std::vector<double> root;
       for (Index i = 0; i < piece.z.rows && !cache.weights().empty(); ++i)
@@ -155,38 +163,40 @@ struct Lane {
         std::ranges::copy(piece.z.row(i), wide.row(i).begin());
     }
     wide_products.resize(piece.z.rows, v.rows);
-    blas::gemm(false, true, 1.0, wide.view(), v, 0.0, wide_products.view());
+    if (options.products) blas::gemm(false, true, 1.0, wide.view(), v, 0.0, wide_products.view());
     if (f) f(piece, wide_products.view());
-    blas::gemm(true, false, 1.0, wide_products.view(), wide.view(), 1.0, sum.view());
+    if (options.sums)
+      blas::gemm(true, false, 1.0, wide_products.view(), wide.view(), 1.0, sum.view());
   }
 };
 
 }  // namespace
 
 Matrix<double> product_with_rows(FeatureCache& cache, MatrixView<const double> v,
-                                 const ChangeProducts& f, bool exact) {
-  const bool single = cache.precision() == Precision::single_ && !exact;
+                                 const ChangeProducts& f, PassOptions options) {
+  const bool single = cache.precision() == Precision::single_ && !options.exact;
   Matrix<float> narrow(single ? v.rows : 0, v.cols);
   for (Index k = 0; k < narrow.rows(); ++k)
     std::ranges::transform(v.row(k), narrow.row(k).begin(),
                            [](double value) { return static_cast<float>(value); });
   std::vector<Lane> lanes(FeatureCache::kLanes);
   for (Lane& lane : lanes) {
-    lane.sum.resize(v.rows, v.cols);
+    lane.sum.resize(options.sums ? v.rows : 0, v.cols);
     lane.sum.fill(0);
   }
   cache.for_each(
       [&](const FeatureCache::Piece& piece) {
         Lane& lane = lanes[static_cast<std::size_t>(piece.lane)];
         if (single)
-          lane.add(piece, narrow.view(), f);
+          lane.add(piece, narrow.view(), f, options);
         else
-          lane.add_wide(cache, piece, v, f);
+          lane.add_wide(cache, piece, v, f, options);
       },
-      exact);
+      options.exact);
   Matrix<double>& total = lanes.front().sum;
   for (std::size_t lane = 1; lane < lanes.size(); ++lane)
-    for (Index j = 0; j < v.rows * v.cols; ++j) total.data()[j] += lanes[lane].sum.data()[j];
+    for (Index j = 0; j < total.rows() * total.cols(); ++j)
+      total.data()[j] += lanes[lane].sum.data()[j];
   return std::move(total);
 }
 

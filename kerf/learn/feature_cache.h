@@ -42,6 +42,9 @@ class FeatureCache {
   MatrixView<const double> targets() const { return y_.view(); }
   std::span<const double> weights() const { return weights_; }
 
+  /// The fold of each row.
+  std::vector<Index> fold_of_rows() const;
+
   struct Piece {
     Index lane, first, fold;
     MatrixView<const float> z;  ///< Precision::double_: neither centred nor weighted yet
@@ -73,11 +76,16 @@ class FeatureCache {
 /// Changes the products of a piece's rows (rows x vectors) in place.
 using ChangeProducts = std::function<void(const FeatureCache::Piece&, MatrixView<double>)>;
 
+struct PassOptions {
+  bool exact = false;    ///< all in double, from the features themselves
+  bool products = true;  ///< false: f is given nothing, and fills in all products
+  bool sums = true;      ///< false: f's products are not multiplied with Z^T; the result is empty
+};
+
 /// Z^T f(Z v^T), one result in each row, for vectors in the rows of v; f may be empty.
-/// In the precision of the cache, sums over rows in double; `exact`: all in double, from the
-/// features themselves.
+/// In the precision of the cache, sums over rows in double.
 Matrix<double> product_with_rows(FeatureCache& cache, MatrixView<const double> v,
-                                 const ChangeProducts& f, bool exact = false);
+                                 const ChangeProducts& f, PassOptions options = {});
 
 /// Memory of product_with_rows for so many vectors.
 Index product_bytes(Index features, Index vectors);

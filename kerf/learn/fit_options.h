@@ -8,6 +8,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/features/scaling.h"
+#include "kerf/learn/classification_loss.h"
 #include "kerf/learn/map_choice.h"
 #include "kerf/learn/normal_equations.h"
 #include "kerf/learn/ridge.h"
@@ -18,13 +19,33 @@ enum class ClassWeight { none, balanced };
 inline constexpr const char* kClassWeightNames[] = {"none", "balanced"};
 
 /// automatic: by a cost model (solver.h);  the rest: one file solver_*.cpp each.
-enum class Solver { automatic, cholesky, dual, pcg };
-inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual", "pcg"};
+enum class Solver { automatic, cholesky, dual, pcg, newton, sgd };
+inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual", "pcg", "newton", "sgd"};
+
+enum class Schedule { adagrad, inverse, constant };
+inline constexpr const char* kScheduleNames[] = {"adagrad", "inverse", "constant"};
+
+/// Of --solver sgd.
+struct SgdOptions {
+  Schedule schedule = Schedule::adagrad;
+  std::optional<double> learning_rate;
+  Index epochs = 20, batch = 256;
+
+  void describe(OptionVisitor& v) {
+    v.choice("schedule", schedule, kScheduleNames,
+             "sgd: rates that follow each weight's gradients, fall as 1/(1 + epoch), or stay");
+    v.automatic("learning-rate", learning_rate, kAnyPositive,
+                "sgd: size of the first steps; auto: the best of five on the first rows");
+    v.integer("epochs", epochs, {1, 100000}, "sgd: most passes over the rows");
+    v.integer("batch", batch, {1, 1 << 20}, "sgd: rows of a step");
+  }
+};
 
 /// What `kerf fit` takes besides the data and the map's own options.
 struct FitOptions {
   ScaleKind scale = ScaleKind::automatic;
   Solver solver = Solver::automatic;
+  Loss loss = Loss::squared;
   std::optional<double> lambda;
   std::string lambda_grid;
   bool lambda_per_target = false;
@@ -33,6 +54,9 @@ struct FitOptions {
   Precision precision = Precision::single_;
   Index seed = 1;
   bool variance = false;
+  std::string checkpoint;
+  double checkpoint_interval = 60;
+  SgdOptions sgd;
 
   void describe(OptionVisitor& v) {
     v.choice("scale", scale, kScaleNames,
@@ -40,6 +64,8 @@ struct FitOptions {
     v.choice(
         "solver", solver, kSolverNames,
         "how the weights are found; auto: the one expected to be quickest in the memory given");
+    v.choice("loss", loss, kLossNames,
+             "squared: regression, and classes by regression; logistic, squared-hinge: classes");
     v.automatic(
         "lambda", lambda, {0, 1e300},
         "ridge penalty: minimise mean squared error + lambda |w|^2; auto: cross-validation");
@@ -53,6 +79,10 @@ struct FitOptions {
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
     v.flag("variance", variance,
            "keep what `predict --variance` needs: one more pass, 4 m^2 bytes in the model");
+    v.text("checkpoint", checkpoint,
+           "folder that a fit goes on from when it was killed; keeps the sums for kerf refit");
+    v.real("checkpoint-interval", checkpoint_interval, {0, 1e6}, "seconds between checkpoints");
+    sgd.describe(v);
   }
 };
 
@@ -62,9 +92,11 @@ struct FitReport {
   };
   Seconds seconds;
   double lambda = 0;
-  std::vector<double> lambda_per_target;  ///< empty: one for all
-  std::optional<double> cv_error;         ///< mean squared error, left out rows; none: lambda given
-  std::string validation;                 ///< how cv_error was found, in words
+  std::vector<double> lambda_per_target;                     ///< empty: one for all
+  std::string metric = "mean squared error of the targets";  ///< that cv_error is
+  std::optional<double> temperature;  ///< classification: probabilities are softmax of it x scores
+  std::optional<double> cv_error;     ///< mean squared error, left out rows; none: lambda given
+  std::string validation;             ///< how cv_error was found, in words
   std::vector<LambdaChoice::Point> path;  ///< lambdas tried
   ScaleKind scale = ScaleKind::none;      ///< what auto came to
   Solver solver = Solver::cholesky;

@@ -5,16 +5,24 @@
 
 namespace kerf {
 
-FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush)
+FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
+                         std::span<const Index> skip)
     : block_rows_(block_rows),
       key_(key),
       flush_(std::move(flush)),
-      buffers_(static_cast<std::size_t>(folds)) {}
+      buffers_(static_cast<std::size_t>(folds)),
+      skip_(skip.begin(), skip.end()) {
+  skip_.resize(buffers_.size(), 0);
+}
 
 void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
     const auto fold = static_cast<Index>(rng::below(
         key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies), buffers_.size()));
+    if (Index& left = skip_[static_cast<std::size_t>(fold)]; left > 0) {
+      --left;
+      continue;
+    }
     Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
     append(buffer, block, i);
     if (buffer.filled == block_rows_) flush(fold);

@@ -16,7 +16,9 @@ class FoldBuffers {
   /// Receives up to block_rows rows of one fold: inputs, targets, weights (empty: all 1).
   using Flush = std::function<void(Index fold, const RowBlock& rows)>;
 
-  FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush);
+  /// `skip`: rows of each fold that are passed over (a fit that goes on from a checkpoint).
+  FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
+              std::span<const Index> skip = {});
 
   /// fold(row) = Philox(key, row) mod folds, for every row of the block.
   void add(const RowBlock& block);
@@ -35,6 +37,7 @@ class FoldBuffers {
   rng::Key key_;
   Flush flush_;
   std::vector<Buffer> buffers_;
+  std::vector<Index> skip_;
 };
 
 }  // namespace kerf

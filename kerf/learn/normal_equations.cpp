@@ -228,6 +228,45 @@ Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
   return out;
 }
 
+void NormalEquations::save(ArrayWriter& arrays) const {
+  counts_ = {weight_, static_cast<double>(rows_), static_cast<double>(precision_),
+             static_cast<double>(which_)};
+  arrays.add("counts", std::span<const double>(counts_));
+  arrays.add("origin-features", std::span<const float>(origin_.features));
+  arrays.add("origin-targets", std::span<const double>(origin_.targets));
+  arrays.add("cross", cross_.view());
+  arrays.add("target-sum", std::span<const double>(target_sum_));
+  arrays.add("target-square", std::span<const double>(target_square_));
+  for (std::size_t tile = 0; tile < gram_.size(); ++tile)
+    arrays.add(("gram-" + std::to_string(tile)).c_str(), gram_[tile].view());
+}
+
+NormalEquations NormalEquations::load(ArrayReader& arrays) {
+  const auto counts = arrays.vector<double>("counts");
+  KERF_REQUIRE(counts.size() == 4, data, "the sums are of another version");
+  Origin origin{arrays.vector<float>("origin-features"), arrays.vector<double>("origin-targets")};
+  NormalEquations sums(std::move(origin), counts[2] == 0 ? Precision::single_ : Precision::double_,
+                       counts[3] == 0 ? SumsOf::cross : SumsOf::all);
+  const auto like = [](Matrix<double> read, const Matrix<double>& expected) {
+    KERF_REQUIRE(read.rows() == expected.rows() && read.cols() == expected.cols(), data,
+                 "the sums are of {} x {} numbers, not {} x {}", read.rows(), read.cols(),
+                 expected.rows(), expected.cols());
+    return read;
+  };
+  sums.weight_ = counts[0];
+  sums.rows_ = static_cast<Index>(counts[1]);
+  sums.cross_ = like(arrays.matrix<double>("cross"), sums.cross_);
+  sums.target_sum_ = arrays.vector<double>("target-sum");
+  sums.target_square_ = arrays.vector<double>("target-square");
+  KERF_REQUIRE(std::ssize(sums.target_sum_) == sums.targets() &&
+                   std::ssize(sums.target_square_) == sums.targets(),
+               data, "the sums are of another number of targets");
+  for (std::size_t tile = 0; tile < sums.gram_.size(); ++tile)
+    sums.gram_[tile] =
+        like(arrays.matrix<double>(("gram-" + std::to_string(tile)).c_str()), sums.gram_[tile]);
+  return sums;
+}
+
 Index NormalEquations::bytes(Index features, Index targets) {
   const Index tiles = (features + kTile - 1) / kTile;
   const Index side = std::min(features, kTile);

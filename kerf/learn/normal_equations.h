@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "kerf/core/matrix.h"
+#include "kerf/model/model_arrays.h"
 
 namespace kerf {
 
@@ -69,6 +70,10 @@ class NormalEquations {
   /// G b for a matrix b of m rows.
   Matrix<double> gram_times(MatrixView<const double> b) const;
 
+  /// All sums as arrays (which point to the memory here), and back.
+  void save(ArrayWriter& arrays) const;
+  static NormalEquations load(ArrayReader& arrays);
+
   /// Memory of one object, and of what add() needs besides its arguments.
   static Index bytes(Index features, Index targets);
   static Index scratch_bytes(Precision precision, int threads);
@@ -90,6 +95,7 @@ class NormalEquations {
   std::vector<double> target_sum_, target_square_;
   double weight_ = 0;
   Index rows_ = 0;
+  mutable std::vector<double> counts_;  // the numbers above, where save() puts them
 };
 
 }  // namespace kerf

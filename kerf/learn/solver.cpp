@@ -19,9 +19,7 @@ std::string about(double seconds) {
 
 std::span<const SolverEntry> solvers() {
   static const SolverEntry table[] = {
-      cholesky_solver(),
-      dual_solver(),
-      pcg_solver(),
+      cholesky_solver(), dual_solver(), pcg_solver(), newton_solver(), sgd_solver(),
   };
   return table;
 }
@@ -33,6 +31,9 @@ double feature_pass_seconds(const Problem& p) {
 }
 
 SolverChoice choose_solver(const Problem& problem) {
+  KERF_REQUIRE(problem.options.loss == Loss::squared || problem.classification, usage,
+               "--loss {} is for classification; regression has the squared loss",
+               kLossNames[static_cast<int>(problem.options.loss)]);
   const Solver asked = problem.options.solver;
   if (asked != Solver::automatic) {
     const auto entry = std::ranges::find(solvers(), asked, &SolverEntry::solver);

@@ -7,6 +7,7 @@
 #pragma once
 #include <string>
 
+#include "kerf/learn/checkpoint.h"
 #include "kerf/learn/training_rows.h"
 
 namespace kerf {
@@ -17,7 +18,9 @@ struct Problem {
   Index map_bytes = 0;  ///< memory of the feature map
   Index memory = 0;     ///< most that may be used
   const FitOptions& options;
-  Index copies = 1;  ///< consecutive rows made of one example
+  bool classification = false;
+  Checkpoint* checkpoint = nullptr;  ///< none: nothing is kept
+  Index copies = 1;                  ///< consecutive rows made of one example
 };
 
 struct SolverEntry {
@@ -37,6 +40,8 @@ struct SolverEntry {
 SolverEntry cholesky_solver();
 SolverEntry dual_solver();
 SolverEntry pcg_solver();
+SolverEntry newton_solver();
+SolverEntry sgd_solver();
 
 std::span<const SolverEntry> solvers();
 
@@ -47,6 +52,10 @@ struct SolverChoice {
 
 /// The solver asked for (Error (usage) if it cannot), or the quickest that fits the memory.
 SolverChoice choose_solver(const Problem& problem);
+
+/// The model of the sums that cholesky kept in a checkpoint.
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome);
 
 /// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
 namespace speed {

@@ -3,43 +3,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/checkpoint.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
 namespace {
 
-/// The pass over the rows: features of each fold's blocks go into that fold's sums.
-std::vector<NormalEquations> accumulate(TrainingRows& rows, const FitOptions& options) {
-  const Index folds = fold_count(options, rows.rows());
-  std::vector<NormalEquations> sums;
-  rows.for_each(folds, [&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().accumulate);
-    if (sums.empty()) {
-      const Origin origin = origin_of(block.z, block.y);
-      for (Index f = 0; f < folds; ++f) sums.emplace_back(origin, options.precision);
-    }
-    sums[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
-  });
-  return sums;
-}
+std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
 
-LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
-  const FitOptions& options = problem.options;
-  const auto sums = accumulate(rows, options);
-  const Stopwatch watch(rows.seconds().solve);
-  if (!options.lambda) {
+/// The sums of one pass over the rows, which may go on where a checkpoint left off: each fold's
+/// sums are of its first rows, and say how many.
+class Accumulation {
+ public:
+  Accumulation(const Problem& problem, TrainingRows& rows)
+      : checkpoint_(problem.checkpoint),
+        rows_(rows),
+        folds_(fold_count(problem.options, rows.rows())),
+        precision_(problem.options.precision) {}
+
+  std::vector<NormalEquations> run() {
+    std::vector<Index> skip;
+    for (Index f = 0; f < folds_ && checkpoint_; ++f)
+      if (auto state = checkpoint_->load(sums_name(f)))
+        sums_.push_back(NormalEquations::load(*state->arrays));
+    if (static_cast<Index>(sums_.size()) != folds_) sums_.clear();  // killed before the first save
+    for (const auto& sum : sums_) skip.push_back(sum.rows());
+    saved_.assign(static_cast<std::size_t>(folds_), -1);
+    rows_.for_each(
+        folds_, [&](const TrainingRows::Block& block) { add(block); }, skip);
+    if (checkpoint_) save();
+    return std::move(sums_);
+  }
+
+ private:
+  void add(const TrainingRows::Block& block) {
+    const Stopwatch watch(rows_.seconds().accumulate);
+    if (sums_.empty()) {
+      const Origin origin = origin_of(block.z, block.y);
+      for (Index f = 0; f < folds_; ++f) sums_.emplace_back(origin, precision_);
+    }
+    sums_[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
+    if (checkpoint_ && checkpoint_->due()) save();
+  }
+
+  void save() {
+    for (std::size_t f = 0; f < sums_.size(); ++f) {
+      if (saved_[f] == sums_[f].rows()) continue;
+      ArrayWriter arrays;
+      sums_[f].save(arrays);
+      checkpoint_->save(sums_name(static_cast<Index>(f)), arrays);
+      saved_[f] = sums_[f].rows();
+    }
+  }
+
+  Checkpoint* checkpoint_;
+  TrainingRows& rows_;
+  Index folds_;
+  Precision precision_;
+  std::vector<NormalEquations> sums_;
+  std::vector<Index> saved_;
+};
+
+/// Lambda and weights from the sums of folds.
+LinearModel solve(std::span<const NormalEquations> sums, const FitOptions& options,
+                  const Progress& progress, FitReport& outcome) {
+  if (!options.lambda && sums.size() > 1) {
     auto [choice, model] = choose_lambda(
-        sums, {parse_lambda_grid(options.lambda_grid), options.lambda_per_target}, rows.progress());
+        sums, {parse_lambda_grid(options.lambda_grid), options.lambda_per_target}, progress);
     outcome.take(std::move(choice));
     outcome.validation = fmt::format("{}-fold cross-validation", sums.size());
     return std::move(model);
   }
+  KERF_REQUIRE(
+      options.lambda.has_value(), usage,
+      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
   outcome.lambda = *options.lambda;
-  report(rows.progress(), "solving", 0, 0);
+  report(progress, "solving", 0, 0);
   std::vector<const NormalEquations*> parts;
   for (const auto& sum : sums) parts.push_back(&sum);
   return solve_ridge(parts, outcome.lambda);
+}
+
+LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
+  const auto sums = Accumulation(problem, rows).run();
+  const Stopwatch watch(rows.seconds().solve);
+  return solve(sums, problem.options, rows.progress(), outcome);
 }
 
 Index bytes(const Problem& p) {
@@ -63,10 +112,23 @@ double seconds(const Problem& p) {
 
 }  // namespace
 
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome) {
+  std::vector<NormalEquations> sums;
+  while (auto state = checkpoint.load(sums_name(static_cast<Index>(sums.size()))))
+    sums.push_back(NormalEquations::load(*state->arrays));
+  KERF_REQUIRE(!sums.empty(), data,
+               "the folder holds no sums: fit with --solver cholesky and --checkpoint keeps them");
+  const Stopwatch watch(outcome.seconds.solve);
+  return solve(sums, options, progress, outcome);
+}
+
 SolverEntry cholesky_solver() {
   return {Solver::cholesky,
           "sums over rows in one pass, then Cholesky: any number of rows",
-          [](const Problem&) { return std::string(); },
+          [](const Problem& p) {
+            return std::string(p.options.loss == Loss::squared ? "" : "is for the squared loss");
+          },
           bytes,
           seconds,
           fit};

@@ -56,6 +56,7 @@ SolverEntry dual_solver() {
           [](const Problem& p) {
             if (p.copies > 1 && !p.options.lambda)
               return std::string("leaves single rows out, but an image's copies would remain");
+            if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             return p.rows <= p.features ? std::string()

@@ -24,6 +24,7 @@
 #include "kerf/core/require.h"
 #include "kerf/learn/block_cg.h"
 #include "kerf/learn/feature_cache.h"
+#include "kerf/learn/iteration_plan.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/sketched_gram.h"
 #include "kerf/learn/solver.h"
@@ -76,7 +77,8 @@ class TrainingSums {
       if (piece.fold != without_) return;
       for (Index i = 0; i < products.rows; ++i) std::ranges::fill(products.row(i), 0.0);
     };
-    Matrix<double> out = product_with_rows(cache, v, without_ < 0 ? ChangeProducts() : skip, exact);
+    Matrix<double> out =
+        product_with_rows(cache, v, without_ < 0 ? ChangeProducts() : skip, {.exact = exact});
     for (Index k = 0; k < v.rows; ++k) {
       double along = 0;
       for (Index j = 0; j < v.cols; ++j) along += sum_[static_cast<std::size_t>(j)] * v(k, j);
@@ -127,6 +129,9 @@ class PcgFit {
   /// Mean squared error on the held-out fold for each lambda (by target), in common passes.
   void judge(const std::vector<double>& lambdas);
   void choose();
+  /// What is known so far: errors by lambda, and a solution on the way (or none).
+  void save(const Matrix<double>* x) const;
+  void load();
   std::vector<double> held_out_errors(MatrixView<const double> w,
                                       std::span<const double> intercept);
   Matrix<double> solve(double lambda);
@@ -140,31 +145,8 @@ class PcgFit {
   double unit_ = 1;                  // of the grid of lambda
   std::map<double, double> errors_;  // by lambda
   Index passes_ = 0;
+  Matrix<double> start_;  // from a checkpoint
 };
-
-struct Memory {
-  FeatureCache::Form form;
-  Index bytes;
-};
-
-/// How the features are kept in the memory there is, and what the fit then needs.
-Memory plan(const Problem& p) {
-  const Index folds = fold_count(p.options, p.rows);
-  const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
-                     folds * 8 * p.features * (p.outputs + 3);
-  const Index products = product_bytes(p.features, p.outputs) + 12 * 8 * p.features * p.outputs;
-  const Index scratch = NormalEquations::scratch_bytes(p.options.precision, threads());
-  const Index sketch = SketchedGram::bytes_while_adding(p.features);
-  const Index solving = SketchedGram::bytes(p.features, p.options.lambda ? 1 : 2) + products;
-  const Index besides =
-      p.map_bytes + scratch +
-      std::max({pass + sketch,
-                sketch + NormalEquations::bytes(p.features, 0) + 4 * 2048 * p.features,
-                solving + pass});
-  const auto form =
-      FeatureCache::best_form(p.rows, p.features, p.options.precision, p.memory - besides);
-  return {form, besides + FeatureCache::bytes(form, p.rows, p.features, p.outputs)};
-}
 
 void PcgFit::read() {
   sketch_.emplace(rows_.features(),
@@ -172,8 +154,8 @@ void PcgFit::read() {
   const auto add = [&](Index first, MatrixView<const float> z, std::span<const double> weights) {
     sketch_->add(first, z, weights);
   };
-  cache_.emplace(rows_, plan(problem_).form, fold_count(options_, rows_.rows()), options_.precision,
-                 add);
+  cache_.emplace(rows_, plan_iterations(problem_).form, fold_count(options_, rows_.rows()),
+                 options_.precision, add);
   const TrainingSums all(*cache_, -1);
   const Stopwatch watch(rows_.seconds().accumulate);
   report(rows_.progress(), "sketch", 0, 0);
@@ -187,31 +169,62 @@ std::vector<double> PcgFit::held_out_errors(MatrixView<const double> w,
   const Index outputs = cache_->outputs();
   std::vector<double> errors(FeatureCache::kLanes * intercept.size(), 0.0);
   const auto& d = cache_->origin().targets;
-  product_with_rows(
-      *cache_, w,
-      [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
-        for (Index i = 0; i < products.rows && piece.fold == kHeldOut; ++i) {
-          const auto row = static_cast<std::size_t>(piece.first + i);
-          const double weight = cache_->weights().empty() ? 1.0 : cache_->weights()[row];
-          for (Index k = 0; k < products.cols; ++k) {
-            const auto t = static_cast<std::size_t>(k % outputs);
-            // Products are of sqrt(w) (z - c).
-            const double target = cache_->targets()(piece.first + i, k % outputs) - d[t] -
-                                  intercept[static_cast<std::size_t>(k)];
-            const double rest = std::sqrt(weight) * target - products(i, k);
-            errors[static_cast<std::size_t>(piece.lane) * intercept.size() +
-                   static_cast<std::size_t>(k)] += rest * rest;
-          }
-        }
-        for (Index i = 0; i < products.rows; ++i) std::ranges::fill(products.row(i), 0.0);
-      },
-      false);
+  product_with_rows(*cache_, w,
+                    [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
+                      for (Index i = 0; i < products.rows && piece.fold == kHeldOut; ++i) {
+                        const auto row = static_cast<std::size_t>(piece.first + i);
+                        const double weight =
+                            cache_->weights().empty() ? 1.0 : cache_->weights()[row];
+                        for (Index k = 0; k < products.cols; ++k) {
+                          const auto t = static_cast<std::size_t>(k % outputs);
+                          // Products are of sqrt(w) (z - c).
+                          const double target = cache_->targets()(piece.first + i, k % outputs) -
+                                                d[t] - intercept[static_cast<std::size_t>(k)];
+                          const double rest = std::sqrt(weight) * target - products(i, k);
+                          errors[static_cast<std::size_t>(piece.lane) * intercept.size() +
+                                 static_cast<std::size_t>(k)] += rest * rest;
+                        }
+                      }
+                    },
+                    {.sums = false});
   std::vector<double> total(intercept.size(), 0.0);
   for (std::size_t k = 0; k < errors.size(); ++k) total[k % intercept.size()] += errors[k];
   return total;
 }
 
-void PcgFit::judge(const std::vector<double>& lambdas) {
+void PcgFit::save(const Matrix<double>* x) const {
+  if (!problem_.checkpoint || (x && !problem_.checkpoint->due())) return;
+  std::vector<double> lambdas, errors;
+  for (const auto& [lambda, error] : errors_) {
+    lambdas.push_back(lambda);
+    errors.push_back(error);
+  }
+  ArrayWriter arrays;
+  arrays.add("lambdas", std::span<const double>(lambdas));
+  arrays.add("errors", std::span<const double>(errors));
+  if (x) arrays.add("x", x->view());
+  problem_.checkpoint->save("state", arrays);
+}
+
+void PcgFit::load() {
+  if (!problem_.checkpoint) return;
+  const auto kept = problem_.checkpoint->load("state");
+  if (!kept) return;
+  const auto lambdas = kept->arrays->vector<double>("lambdas");
+  const auto errors = kept->arrays->vector<double>("errors");
+  for (std::size_t k = 0; k < std::min(lambdas.size(), errors.size()); ++k)
+    errors_[lambdas[k]] = errors[k];
+  if (!kept->arrays->has("x")) return;
+  start_ = kept->arrays->matrix<double>("x");
+  if (start_.rows() != rows_.outputs() || start_.cols() != rows_.features())
+    start_ = Matrix<double>();
+}
+
+void PcgFit::judge(const std::vector<double>& asked) {
+  std::vector<double> lambdas;
+  for (const double lambda : asked)
+    if (!errors_.contains(lambda)) lambdas.push_back(lambda);
+  if (lambdas.empty()) return;
   const TrainingSums training(*cache_, kHeldOut);
   const double n = training.weight(), share = TrainingSums(*cache_, -1).weight() / n;
   std::vector<Matrix<double>> factors;
@@ -253,13 +266,14 @@ void PcgFit::judge(const std::vector<double>& lambdas) {
           errors[k * static_cast<std::size_t>(cache_->outputs()) + static_cast<std::size_t>(t)];
     errors_[lambdas[k]] = error / rows;
   }
+  save(nullptr);
 }
 
 void PcgFit::choose() {
   const auto best = [&] {
     return std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; })->first;
   };
-  // Two lambdas at a time, because plan() counts two factors.
+  // Two lambdas at a time, because plan_iterations() counts two factors.
   auto grid = parse_lambda_grid(options_.lambda_grid);
   for (; !grid.empty(); grid.resize(grid.size() - std::min<std::size_t>(2, grid.size())))
     judge({grid.end() - std::min<std::ptrdiff_t>(2, std::ssize(grid)), grid.end()});
@@ -283,11 +297,16 @@ Matrix<double> PcgFit::solve(double lambda) {
   BlockCg cg(factor.view(), shift, training.rhs());
   const double goal = tolerance(options_.precision);
   Index passes = 0;
+  if (start_.rows() > 0) {
+    const Matrix<double> product = training.gram_times(*cache_, start_.view(), true);
+    cg.restart(std::move(start_), product.view());
+  }
   double last = std::numeric_limits<double>::infinity();
   for (;;) {
     while (passes < kMostPasses && !cg.broken() && cg.residual() > 0.5 * goal) {
       report(rows_.progress(), "solving", ++passes, 0);
       cg.advance(training.gram_times(*cache_, cg.direction().view(), false).view());
+      save(&cg.solution());
     }
     // The true residual, from the features themselves.
     Matrix<double> x = cg.take_solution();
@@ -310,6 +329,7 @@ Matrix<double> PcgFit::solve(double lambda) {
 
 LinearModel PcgFit::run() {
   read();
+  load();
   const Stopwatch watch(rows_.seconds().solve);
   if (options_.lambda)
     outcome_.lambda = *options_.lambda;
@@ -331,22 +351,12 @@ LinearModel PcgFit::run() {
 }
 
 double seconds(const Problem& p) {
-  const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features),
-             t = static_cast<double>(p.outputs);
-  const double all = threads();
-  const auto form = plan(p).form;
-  const double passes = 18, choice = p.options.lambda ? 0 : 30;
-  const double gram_speed =
-      p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2;
-  const double read =
-      n * m * (form == FeatureCache::Form::fixed16 ? 2 : 4) / (speed::kMemory * all);
-  const double product = 4 * n * m * t / (0.5 * gram_speed * all);
-  const double pass = form == FeatureCache::Form::again ? feature_pass_seconds(p) + product
-                                                        : std::max(read, product);
-  const double sketch = 8 * n * m * 8 / (speed::kMemory * all) +
-                        SketchedGram::kRowsPerFeature * m * m * m / (gram_speed * all);
-  const double factors = (p.options.lambda ? 1 : 9) * m * m * m / 3 / (speed::kDouble * all);
-  return feature_pass_seconds(p) + sketch + factors + (passes + choice) * pass;
+  constexpr double kPasses = 18, kPassesOfChoice = 30, kFactors = 9;
+  const double m = static_cast<double>(p.features);
+  const double factor = m * m * m / 3 / (speed::kDouble * threads());
+  const double passes = kPasses + (p.options.lambda ? 0 : kPassesOfChoice);
+  return feature_pass_seconds(p) + sketch_seconds(p) + (p.options.lambda ? 1 : kFactors) * factor +
+         passes * pass_seconds(p, plan_iterations(p).form);
 }
 
 }  // namespace
@@ -355,13 +365,14 @@ SolverEntry pcg_solver() {
   return {Solver::pcg,
           "conjugate gradients preconditioned by a sketch: many rows and many features",
           [](const Problem& p) {
+            if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             if (p.outputs > p.features) return std::string("needs as many features as outputs");
             return p.rows > p.features ? std::string()
                                        : std::string("is for more rows than features");
           },
-          [](const Problem& p) { return plan(p).bytes; },
+          [](const Problem& p) { return plan_iterations(p).bytes; },
           seconds,
           [](const Problem& problem, TrainingRows& rows, FitReport& outcome) {
             return PcgFit(problem, rows, outcome).run();

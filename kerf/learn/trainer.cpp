@@ -2,6 +2,7 @@
 #include "kerf/learn/trainer.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "kerf/core/memory.h"
 #include "kerf/core/require.h"
@@ -22,6 +23,26 @@ void check_rows(const DataSummary& summary) {
                summary.classes.empty() ? "" : " '" + summary.classes[0] + "'");
 }
 
+std::string recipe_identity(const Recipe& recipe) {
+  std::string text = fmt::format("{} {} {}", recipe.map, recipe.seed, recipe.in_dim);
+  for (const auto& [name, value] : recipe.options) text += " " + name + "=" + value;
+  return text;
+}
+
+/// Everything besides the map that the state of a fit depends on.
+std::string data_identity(const DataSummary& summary, const FitOptions& options, Solver solver) {
+  double means = 0, squares = 0;
+  for (std::size_t j = 0; j < summary.mean.size(); ++j) {
+    means += static_cast<double>(j + 1) * summary.mean[j];
+    squares += static_cast<double>(j + 1) * summary.mean_square[j];
+  }
+  return fmt::format("{} rows, {} classes, {:.17g} {:.17g}, {} {} {} {} {} {}", summary.rows,
+                     summary.classes.size(), means, squares, static_cast<int>(solver),
+                     fold_count(options, summary.rows), static_cast<int>(options.loss),
+                     static_cast<int>(options.class_weight), static_cast<int>(options.precision),
+                     static_cast<int>(options.scale));
+}
+
 }  // namespace
 
 FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
@@ -39,14 +60,16 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
                     entry.complete(resolve_automatic(infos, map_options, summary, model.scaling)),
                     static_cast<std::uint64_t>(options.seed), summary.cols};
     const Index features = std::stoll(model.recipe.options.at("features"));
-    const Problem problem{summary.rows,
-                          summary.cols,
-                          features,
-                          Targets(summary, options).outputs(),
-                          entry.bytes(summary.cols, model.recipe.options),
-                          memory_limit > 0 ? memory_limit : available_memory(),
-                          options,
-                          summary.copies};
+    Problem problem{summary.rows,
+                    summary.cols,
+                    features,
+                    Targets(summary, options).outputs(),
+                    entry.bytes(summary.cols, model.recipe.options),
+                    memory_limit > 0 ? memory_limit : available_memory(),
+                    options,
+                    summary.task == Task::classification,
+                    nullptr,
+                    summary.copies};
     const SolverChoice choice = choose_solver(problem);
     outcome.solver = choice.entry->solver;
     outcome.solver_reason = choice.reason;
@@ -63,10 +86,18 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
       const Stopwatch features_watch(outcome.seconds.features);
       return model.recipe.make(memory_limit);
     }();
+    std::optional<Checkpoint> checkpoint;
+    if (!options.checkpoint.empty())
+      checkpoint.emplace(options.checkpoint,
+                         Checkpoint::Identity{recipe_identity(model.recipe),
+                                              data_identity(summary, options, outcome.solver)},
+                         options.checkpoint_interval);
+    problem.checkpoint = checkpoint ? &*checkpoint : nullptr;
     TrainingRows rows(source, summary, *feature_map, model.scaling, options, outcome.seconds,
                       progress);
     model.linear = choice.entry->fit(problem, rows, outcome);
     if (options.variance) model.variance = fit_variance(rows, outcome.lambda);
+    model.temperature = outcome.temperature;
   }
   describe_model(job, result);
   return result;
@@ -107,6 +138,24 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   if (map == kExactMap) return fit_exact(job, map_options);
   if (wants_growth(map_options)) return fit_growing(job, map, map_options);
   return fit_map(job, map, map_options);
+}
+
+FitResult refit(Model model, const FitOptions& options, const Progress& progress) {
+  FitResult result{std::move(model), {}};
+  FitReport& outcome = result.report;
+  {
+    const Stopwatch watch(outcome.seconds.total);
+    const Checkpoint kept(options.checkpoint, {recipe_identity(result.model.recipe), ""}, 1e9);
+    LinearModel solved = solve_kept_sums(kept, options, progress, outcome);
+    KERF_REQUIRE(solved.weights.rows() == result.model.linear.weights.rows() &&
+                     solved.intercept.size() == result.model.linear.intercept.size(),
+                 data, "the sums in {} are of {} outputs, the model has {}", options.checkpoint,
+                 solved.intercept.size(), result.model.outputs());
+    result.model.linear = std::move(solved);
+  }
+  result.model.training.lambda = outcome.lambda;
+  result.model.training.cv_error = outcome.cv_error.value_or(0);
+  return result;
 }
 
 }  // namespace kerf

@@ -36,4 +36,8 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
               const Params& map_options, const FitOptions& options, Index memory_limit = 0,
               const Progress& progress = {});
 
+/// The model again with another lambda (options: lambda, lambda_grid, lambda_per_target), from the
+/// sums that its fit kept in the folder options.checkpoint: no rows, no features.
+FitResult refit(Model model, const FitOptions& options, const Progress& progress = {});
+
 }  // namespace kerf

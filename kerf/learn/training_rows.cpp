@@ -65,12 +65,14 @@ Index TrainingRows::fold_of(Index row, Index folds) const {
       rng::below(fold_key_, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(folds)));
 }
 
-void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive) {
+void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive,
+                            std::span<const Index> skip) {
   Matrix<float> z;
   Matrix<double> y;
   std::vector<double> weights;
-  std::vector<Index> seen(static_cast<std::size_t>(folds), 0);
-  FoldBuffers buffers(folds, block_rows_, fold_key_, [&](Index fold, const RowBlock& rows) {
+  std::vector<Index> seen(skip.begin(), skip.end());
+  seen.resize(static_cast<std::size_t>(folds), 0);
+  const auto flush = [&](Index fold, const RowBlock& rows) {
     {
       const Stopwatch watch(seconds_.features);
       z.resize(rows.rows(), map_.out_dim());
@@ -79,7 +81,8 @@ void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>
     }
     receive({fold, seen[static_cast<std::size_t>(fold)], z.view(), y.view(), weights});
     seen[static_cast<std::size_t>(fold)] += rows.rows();
-  });
+  };
+  FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip);
   RowBlock block;
   Index done = 0;
   source_.rewind();

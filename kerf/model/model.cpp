@@ -2,6 +2,7 @@
 #include "kerf/model/model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kerf/core/memory.h"
 #include "kerf/core/parallel.h"
@@ -107,6 +108,23 @@ const Encoding& file_encoding(const Model& model) {
       model.encoding.has_value(), usage,
       "the model was trained on matrices, so it does not know how to read a file's columns");
   return *model.encoding;
+}
+
+void softmax(std::span<double> scores) {
+  const double largest = *std::ranges::max_element(scores);
+  double sum = 0;
+  for (double& s : scores) sum += s = std::exp(s - largest);
+  for (double& s : scores) s /= sum;
+}
+
+void to_probabilities(const Model& model, Matrix<double>& scores) {
+  KERF_REQUIRE(model.temperature.has_value(), usage,
+               "this model was trained with the squared loss and has no probabilities: fit with "
+               "--loss logistic");
+  for (Index i = 0; i < scores.rows(); ++i) {
+    for (double& s : scores.row(i)) s *= *model.temperature;
+    softmax(scores.row(i));
+  }
 }
 
 std::vector<Index> best_class(const Matrix<double>& scores) {

@@ -57,6 +57,8 @@ struct Model {
   ImageShape image;                  ///< of the rows that the map sees
   bool is_sparse = false;
   LinearModel linear;
+  /// Classification: probabilities are softmax(temperature x scores); none: there are none.
+  std::optional<double> temperature;
   std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
   std::optional<PredictiveVariance> variance;  ///< with `fit --variance`
   TrainingRecord training;
@@ -91,6 +93,12 @@ class Predictor {
 
 /// The model's encoding; Error (usage) if it was trained on matrices and cannot read files.
 const Encoding& file_encoding(const Model& model);
+
+/// In place: exp(x_k) / sum exp(x); never overflows.
+void softmax(std::span<double> scores);
+
+/// Scores to the probability of each class, in place; Error (usage) if the model has none.
+void to_probabilities(const Model& model, Matrix<double>& scores);
 
 /// The column with the largest score of each row: predicted class numbers.
 std::vector<Index> best_class(const Matrix<double>& scores);

@@ -25,7 +25,8 @@ class ArrayWriter {
   void add(const char* name, std::span<const Index> column);
 
   const nlohmann::json& list() const { return list_; }
-  /// The arrays one after the other.
+  /// The arrays one after the other, in the caller's memory.
+  std::span<const std::string_view> parts() const { return parts_; }
   void append_to(std::string& bytes) const;
 
  private:

@@ -67,6 +67,7 @@ json header_of(const Model& model, const json& arrays) {
       {"image", {model.image.height, model.image.width, model.image.channels}},
       {"images", images_json(model.images)},
       {"sparse", model.is_sparse},
+      {"temperature", model.temperature ? json(*model.temperature) : json()},
       {"training",
        {{"version", training.version},
         {"command", training.command},
@@ -282,6 +283,13 @@ Model parse(std::string_view bytes) {
   model.image = {checked_index(image.at(0), kMaxColumns), checked_index(image.at(1), kMaxColumns),
                  checked_index(image.at(2), kMaxColumns)};
   model.is_sparse = header.at("sparse").get<bool>();
+  // Files of the first version do not have it.
+  if (const json t = header.value("temperature", json()); !t.is_null()) {
+    model.temperature = t.get<double>();
+    KERF_REQUIRE(std::isfinite(*model.temperature) && *model.temperature > 0 &&
+                     model.task == Task::classification,
+                 data, "its temperature is {}", *model.temperature);
+  }
   const json& training = header.at("training");
   model.training = {
       training.at("version").get<std::string>(),    training.at("command").get<std::string>(),

@@ -1,0 +1,64 @@
+// kerf refit: a model again with another lambda, from sums that were kept.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+struct RefitArguments {
+  std::string model, output;
+  Params options;
+};
+
+/// The options of fit that make sense without rows.
+std::vector<OptionInfo> refit_options() {
+  std::vector<OptionInfo> all = list_options<FitOptions>(), some;
+  for (const char* name : {"checkpoint", "lambda", "lambda-grid", "lambda-per-target"})
+    some.push_back(*std::ranges::find(all, name, &OptionInfo::name));
+  return some;
+}
+
+void run_refit(const RefitArguments& arguments, const Common& common) {
+  const auto options = read_options<FitOptions>(arguments.options, "kerf refit");
+  if (options.checkpoint.empty())
+    throw Error(ErrorKind::usage,
+                "kerf refit needs --checkpoint DIR, the folder that the model was fitted with");
+  AtomicFile::check_writable(arguments.output);
+  FitResult result = refit(load_model(arguments.model), options, terminal_progress(common.quiet));
+  result.model.training.command = common.command_line;
+  save_model(result.model, arguments.output);
+  clear_progress();
+  const FitReport& report = result.report;
+  if (common.json)
+    print_json({{"lambda", report.lambda},
+                {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
+                {"seconds", report.seconds.total},
+                {"model", arguments.output}});
+  else if (!common.quiet)
+    fmt::print("{}  {:.3g}\n{}  {}\n{}  {}\n", bold("lambda  "), report.lambda, bold("time    "),
+               human_seconds(report.seconds.total), bold("model   "), arguments.output);
+}
+
+}  // namespace
+
+void add_refit(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto arguments = std::make_shared<RefitArguments>();
+  CLI::App* command = add_command(
+      app, common, "refit", "a model again with another lambda, from sums that were kept",
+      "  kerf fit data.csv --checkpoint sums -o model.kerf\n"
+      "  kerf refit model.kerf --checkpoint sums --lambda 1e-4 -o stiffer.kerf");
+  command->add_option("MODEL", arguments->model, "a model that `kerf fit --checkpoint` wrote")
+      ->required();
+  command->add_option("-o,--out", arguments->output, "where the new model goes")
+      ->type_name("FILE")
+      ->required();
+  add_described(*command, "Training", refit_options(), arguments->options);
+  command->callback([=, &common, &run] { run = [=, &common] { run_refit(*arguments, common); }; });
+}
+
+}  // namespace kerf::cli

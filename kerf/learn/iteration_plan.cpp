@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/iteration_plan.h"
+
+#include <algorithm>
+
+#include "kerf/core/parallel.h"
+#include "kerf/learn/sketched_gram.h"
+
+namespace kerf {
+namespace {
+
+double gram_speed(const Problem& p) {
+  return (p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2) *
+         threads();
+}
+
+}  // namespace
+
+IterationPlan plan_iterations(const Problem& p, Index more) {
+  const Index folds = fold_count(p.options, p.rows);
+  const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
+                     folds * 8 * p.features * (p.outputs + 3);
+  const Index products = product_bytes(p.features, p.outputs) + 12 * 8 * p.features * p.outputs;
+  const Index scratch = NormalEquations::scratch_bytes(p.options.precision, threads());
+  const Index sketch = SketchedGram::bytes_while_adding(p.features);
+  const Index factors = p.options.lambda ? 1 : 2;
+  const Index besides =
+      p.map_bytes + scratch + more +
+      std::max({pass + sketch,
+                sketch + NormalEquations::bytes(p.features, 0) + 4 * 2048 * p.features,
+                SketchedGram::bytes(p.features, factors) + products + pass});
+  const auto form =
+      FeatureCache::best_form(p.rows, p.features, p.options.precision, p.memory - besides);
+  return {form, besides + FeatureCache::bytes(form, p.rows, p.features, p.outputs)};
+}
+
+double pass_seconds(const Problem& p, FeatureCache::Form form) {
+  const double elements = static_cast<double>(p.rows) * static_cast<double>(p.features);
+  const double product = 4 * elements * static_cast<double>(p.outputs) / (0.5 * gram_speed(p));
+  if (form == FeatureCache::Form::again) return feature_pass_seconds(p) + product;
+  const double bytes = form == FeatureCache::Form::fixed16 ? 2 : 4;
+  return std::max(elements * bytes / (speed::kMemory * threads()), product);
+}
+
+double sketch_seconds(const Problem& p) {
+  const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
+  return SketchedGram::kNonzeros * n * m * 8 / (speed::kMemory * threads()) +
+         SketchedGram::kRowsPerFeature * m * m * m / gram_speed(p);
+}
+
+}  // namespace kerf

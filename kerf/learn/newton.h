@@ -1,0 +1,82 @@
+// Newton's method for linear classifiers on features: few passes, any number of rows.
+//
+//   minimise F(W, b) = (1/n) sum_i w_i loss(y_i, W z_i + b) + lambda |W|^2,    b unpenalised
+//   step d:  H d = -g by conjugate gradients, preconditioned by the sketched Gram matrix:
+//            H is close to (a/n) (Zc^T Zc + (2 n lambda / a) I), a: the mean curvature of the loss
+//
+// Scores are linear in (W, b), so that the line search needs no pass at all: they are kept.
+//
+// Error:      stops when half the squared Newton decrement, which estimates F - min F, is below a
+//             given part of F.
+// Cost:       a Newton step: one pass for the gradient, one for the scores of the step, one for
+// each
+//             step of conjugate gradients (4 n m k flops, k scores); n k numbers kept.
+// Reference:  Lin, Weng & Keerthi, "Trust region Newton method for large-scale logistic
+// regression",
+//             JMLR 2008; Keerthi & DeCoste, "A modified finite Newton method for fast solution of
+//             large scale linear SVMs", JMLR 2005.
+// Differs:    a line search instead of a trust region; preconditioned; multinomial logistic loss.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/learn/classification_loss.h"
+#include "kerf/learn/feature_cache.h"
+#include "kerf/learn/sketched_gram.h"
+
+namespace kerf {
+
+class Newton {
+ public:
+  /// Weights around the origin of the features: a score's in each row.
+  struct Point {
+    Matrix<double> weights;
+    std::vector<double> intercept;
+  };
+
+  /// `scores`: classes, or 1 for two classes.  All must outlive it.
+  Newton(FeatureCache& cache, const SketchedGram& gram, Loss loss, Index scores,
+         const Progress& progress);
+
+  /// Minimises F over the rows of all folds but `without` (-1: all), starting from `point`.
+  /// Returns the estimate of F - min F, divided by F.  after_step sees the point on the way.
+  double minimise(double lambda, Index without, double tolerance, Point& point,
+                  const std::function<void(const Point&)>& after_step = {});
+
+  /// Mean loss over the rows of a fold, at the point that was minimised last, with the scores
+  /// multiplied by `factor`.
+  double held_out_loss(Loss loss, Index fold, double factor) const;
+
+  Point zero() const;
+  Index passes() const { return passes_; }
+
+  static Index bytes(Index rows, Index features, Index scores);
+
+ private:
+  struct Value {
+    double loss, curvature;
+  };
+  double weight_of(Index row) const;
+  Matrix<double> scores_of(const Point& point);
+  /// (1/n) sum w_i q_i z_i + 2 lambda v, where q_i comes from `rows_of`; and sums of w_i q_i.
+  using RowFunction = std::function<void(Index row, std::span<double> products)>;
+  Point summed(const Point* v, double lambda, const RowFunction& f);
+  Value value(double lambda, const Point& point, const Matrix<double>* step, double length) const;
+  void precondition(Point& p) const;
+  Point direction(const Point& gradient, double lambda, double tolerance);
+
+  FeatureCache& cache_;
+  const SketchedGram& gram_;
+  Loss loss_;
+  Index count_;
+  const Progress& progress_;
+  std::vector<Index> label_, fold_;
+  Matrix<double> scores_;
+  Matrix<double> factor_;
+  double curvature_ = 0;  // that the factor was made for
+  double factor_lambda_ = -1;
+  double n_ = 0;
+  Index without_ = -1;
+  Index passes_ = 0;
+};
+
+}  // namespace kerf

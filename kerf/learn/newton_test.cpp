@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/newton.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "kerf/core/error.h"
+#include "kerf/learn/evaluate.h"
+#include "kerf/learn/trainer.h"
+
+namespace kerf {
+namespace {
+
+struct Data {
+  Matrix<float> x;
+  Matrix<double> y;
+};
+
+/// Classes by the angle of the first two inputs, a tenth of the labels moved on by one.
+Data make_data(Index rows, Index classes) {
+  Data data{Matrix<float>(rows, 3), Matrix<double>(rows, 1)};
+  for (Index i = 0; i < rows; ++i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    for (Index j = 0; j < 3; ++j)
+      data.x(i, j) =
+          static_cast<float>(rng::normal(rng::Key{15}, at * 3 + static_cast<std::uint64_t>(j)));
+    const double turn = std::atan2(data.x(i, 0), data.x(i, 1)) / (2 * 3.14159265358979) + 0.5;
+    auto label = std::min(static_cast<Index>(turn * static_cast<double>(classes)), classes - 1);
+    if (rng::uniform(rng::Key{16}, at) < 0.1) label = (label + 1) % classes;
+    data.y(i, 0) = static_cast<double>(label);
+  }
+  return data;
+}
+
+std::vector<std::string> names(Index classes) {
+  std::vector<std::string> all;
+  for (Index k = 0; k < classes; ++k) all.push_back(std::to_string(k));
+  return all;
+}
+
+FitResult fit_on(const Data& data, Index classes, const FitOptions& options,
+                 const std::string& features = "64", const Progress& progress = {}) {
+  MemorySource source(data.x.view(), data.y.view(), 100);
+  const DataSummary summary = summarise(source, Task::classification, names(classes), rng::Key{1});
+  return fit(source, summary, "rff", {{"features", features}, {"bandwidth", "1.5"}}, options, 0,
+             progress);
+}
+
+Score score_on(const Model& model, const Data& data) {
+  MemorySource source(data.x.view(), data.y.view(), 100);
+  return evaluate(model, source);
+}
+
+class Losses : public ::testing::TestWithParam<std::tuple<Loss, int>> {};
+
+// Second differences of a step of 1e-4 lose half the digits: 1e-6 of values of size 1.
+TEST_P(Losses, DerivativesAreThoseOfTheValue) {
+  const auto [loss, count] = GetParam();
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<double> f(size), u(size), g(size), h(size), ahead(size), behind(size);
+  rng::fill_normal(rng::Key{2}, 0, f);
+  rng::fill_normal(rng::Key{3}, 0, u);
+  for (Index label = 0; label < std::max(count, 2); ++label) {
+    loss_gradient(loss, label, f, g);
+    loss_curvature(loss, label, f, u, h);
+    const double e = 1e-5;
+    auto plus = f, minus = f;
+    double slope = 0, diagonal = 0;
+    for (std::size_t k = 0; k < size; ++k) {
+      plus[k] += e * u[k];
+      minus[k] -= e * u[k];
+      slope += g[k] * u[k];
+    }
+    EXPECT_NEAR((loss_value(loss, label, plus) - loss_value(loss, label, minus)) / (2 * e), slope,
+                1e-7);
+    loss_gradient(loss, label, plus, ahead);
+    loss_gradient(loss, label, minus, behind);
+    for (std::size_t k = 0; k < size; ++k)
+      EXPECT_NEAR((ahead[k] - behind[k]) / (2 * e), h[k], 1e-6);
+    for (std::size_t k = 0; k < size; ++k) {
+      std::vector<double> one(size, 0.0), column(size);
+      one[k] = 1;
+      loss_curvature(loss, label, f, one, column);
+      diagonal += column[k] / static_cast<double>(count);
+    }
+    EXPECT_NEAR(mean_curvature(loss, label, f), diagonal, 1e-12);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, Losses,
+                         ::testing::Combine(::testing::Values(Loss::logistic, Loss::squared_hinge),
+                                            ::testing::Values(1, 3)));
+
+TEST(ClassificationLoss, SurvivesHugeScores) {
+  const std::vector<double> f = {800, -900, 3};
+  EXPECT_NEAR(loss_value(Loss::logistic, 0, f), 0, 1e-12);
+  EXPECT_NEAR(loss_value(Loss::logistic, 1, f), 1700, 1e-9);
+  const std::vector<double> one = {-1000};
+  EXPECT_NEAR(loss_value(Loss::logistic, 1, one), 1000, 1e-9);
+}
+
+/// |gradient of F| at a model, relative to that at zero weights, by obvious sums in double.
+double gradient_size(const Model& model, const Data& data, Loss loss, double lambda,
+                     const std::vector<double>& class_weight) {
+  const Predictor predictor(model);
+  MemorySource source(data.x.view(), {}, data.x.rows());
+  RowBlock block;
+  source.next(block);
+  Matrix<float> z;
+  predictor.features(block, z);
+  const Index m = z.cols(), outputs = model.outputs(), scores = outputs == 2 ? 1 : outputs;
+  const auto size_at = [&](double factor) {
+    Matrix<double> g(scores, m + 1);
+    g.fill(0);
+    double n = 0;
+    std::vector<double> f(static_cast<std::size_t>(scores)), d(f.size());
+    const auto w = [&](Index k, Index j) {  // two classes: f = the difference of the scores
+      return factor * (scores == 1 ? model.linear.weights(j, 1) - model.linear.weights(j, 0)
+                                   : model.linear.weights(j, k));
+    };
+    for (Index i = 0; i < z.rows(); ++i) {
+      const auto label = static_cast<Index>(data.y(i, 0));
+      const double weight =
+          class_weight.empty() ? 1.0 : class_weight[static_cast<std::size_t>(label)];
+      n += weight;
+      for (Index k = 0; k < scores; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        f[at] = factor * (scores == 1 ? model.linear.intercept[1] - model.linear.intercept[0]
+                                      : model.linear.intercept[at]);
+        for (Index j = 0; j < m; ++j) f[at] += w(k, j) * z(i, j);
+      }
+      loss_gradient(loss, label, f, d);
+      for (Index k = 0; k < scores; ++k) {
+        for (Index j = 0; j < m; ++j) g(k, j) += weight * d[static_cast<std::size_t>(k)] * z(i, j);
+        g(k, m) += weight * d[static_cast<std::size_t>(k)];
+      }
+    }
+    double sum = 0;
+    for (Index k = 0; k < scores; ++k)
+      for (Index j = 0; j <= m; ++j)
+        sum += std::pow(g(k, j) / n + (j < m ? 2 * lambda * w(k, j) : 0.0), 2);
+    return std::sqrt(sum);
+  };
+  return size_at(1) / size_at(0);
+}
+
+class NewtonSolver : public ::testing::TestWithParam<std::tuple<Loss, int>> {};
+
+TEST_P(NewtonSolver, EndsWhereTheGradientIsZero) {
+  const auto [loss, classes] = GetParam();
+  const Data data = make_data(600, classes);
+  FitOptions options;
+  options.loss = loss;
+  options.lambda = 1e-4;
+  auto result = fit_on(data, classes, options);
+  EXPECT_EQ(result.report.solver, Solver::newton);
+  EXPECT_LT(gradient_size(result.model, data, loss, 1e-4, {}), 0.01);
+  EXPECT_GT(score_on(result.model, data).accuracy, 0.8);
+  options.class_weight = ClassWeight::balanced;
+  std::vector<double> count(static_cast<std::size_t>(classes), 0.0);
+  for (Index i = 0; i < 600; ++i) count[static_cast<std::size_t>(data.y(i, 0))] += 1;
+  for (double& c : count) c = 600 / (classes * c);
+  EXPECT_LT(gradient_size(fit_on(data, classes, options).model, data, loss, 1e-4, count), 0.01);
+}
+INSTANTIATE_TEST_SUITE_P(All, NewtonSolver,
+                         ::testing::Combine(::testing::Values(Loss::logistic, Loss::squared_hinge),
+                                            ::testing::Values(2, 4)));
+
+// A tenth of the labels is wrong: no model knows the class better than -0.9 log 0.9 - 0.1 log 0.1 =
+// 0.325 on average.  Uncalibrated, a squared hinge's scores taken as logits give much more.
+TEST(NewtonSolver, ChoosesLambdaAndItsProbabilitiesAreCalibrated) {
+  const Data train = make_data(3000, 3), more = make_data(6000, 3);
+  Data test{Matrix<float>(3000, 3), Matrix<double>(3000, 1)};
+  for (Index i = 0; i < 3000; ++i) {
+    std::ranges::copy(more.x.row(3000 + i), test.x.row(i).begin());
+    test.y(i, 0) = more.y(3000 + i, 0);
+  }
+  for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
+    FitOptions options;
+    options.loss = loss;
+    const auto [model, report] = fit_on(train, 3, options, "256");
+    ASSERT_TRUE(model.temperature.has_value());
+    EXPECT_GE(report.path.size(), 3u);
+    for (const auto& point : report.path) EXPECT_LE(*report.cv_error, point.cv_error);
+    const Score score = score_on(model, test);
+    EXPECT_GT(score.accuracy, 0.85);
+    ASSERT_TRUE(score.log_loss.has_value());
+    EXPECT_LT(*score.log_loss, 0.50);
+    EXPECT_GT(*score.log_loss, 0.28);
+  }
+}
+
+TEST(NewtonSolver, IsForClasses) {
+  const Data data = make_data(100, 2);
+  MemorySource source(data.x.view(), data.y.view());
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  FitOptions options;
+  options.loss = Loss::logistic;
+  EXPECT_THROW(fit(source, summary, "rff", {{"features", "8"}}, options), Error);
+  options.solver = Solver::cholesky;
+  EXPECT_THROW(fit_on(data, 2, options), Error);
+}
+
+TEST(Sgd, ComesNearTheMinimiser) {
+  const Data train = make_data(4000, 3);
+  for (const Loss loss : {Loss::squared, Loss::logistic, Loss::squared_hinge})
+    for (const Schedule schedule : {Schedule::adagrad, Schedule::inverse}) {
+      FitOptions options;
+      options.loss = loss;
+      options.solver = Solver::sgd;
+      options.sgd.schedule = schedule;
+      options.sgd.batch = 64;
+      const auto [model, report] = fit_on(train, 3, options, "256");
+      EXPECT_GE(report.passes, 3);
+      EXPECT_GT(score_on(model, train).accuracy, 0.82)
+          << kLossNames[static_cast<int>(loss)] << static_cast<int>(schedule);
+    }
+}
+
+class CheckpointTest : public ::testing::TestWithParam<std::tuple<Solver, Loss>> {
+ protected:
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  const std::string folder_ =
+      (std::filesystem::temp_directory_path() / ("kerf_checkpoint_" + std::to_string(::getpid())))
+          .string();
+};
+
+// Stopped at every stage in turn, the fit ends where it would have ended: bit for bit where the
+// state is all there is (sums, epochs), within the tolerance of the iterations otherwise.
+TEST_P(CheckpointTest, ResumedFitsEndAtTheSameModel) {
+  const auto [solver, loss] = GetParam();
+  const Data data = make_data(5000, 3);
+  FitOptions options;
+  options.solver = solver;
+  options.loss = loss;
+  options.sgd.epochs = 4;
+  const auto whole = fit_on(data, 3, options, "2100");  // blocks of 5,000 rows at most
+  options.checkpoint = folder_;
+  options.checkpoint_interval = 0;
+  int stop_at = 20;
+  Matrix<double> weights;
+  for (int attempt = 0; attempt < 40 && weights.rows() == 0; ++attempt) {
+    int calls = 0;
+    try {
+      const auto result = fit_on(data, 3, options, "2100", [&](const ProgressEvent&) {
+        if (++calls >= stop_at) throw Error(ErrorKind::interrupted, "stopped");
+      });
+      weights.resize(result.model.linear.weights.rows(), 3);
+      std::copy_n(result.model.linear.weights.data(), weights.rows() * 3, weights.data());
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
+      stop_at += 31;
+    }
+  }
+  ASSERT_GT(weights.rows(), 0);
+  const bool exact = solver == Solver::cholesky || solver == Solver::sgd;
+  double difference = 0, size = 0;
+  for (Index k = 0; k < weights.rows() * 3; ++k) {
+    difference += std::pow(weights.data()[k] - whole.model.linear.weights.data()[k], 2);
+    size += std::pow(whole.model.linear.weights.data()[k], 2);
+  }
+  EXPECT_LE(difference, (exact ? 0.0 : 1e-3) * size);
+}
+INSTANTIATE_TEST_SUITE_P(All, CheckpointTest,
+                         ::testing::Values(std::tuple(Solver::cholesky, Loss::squared),
+                                           std::tuple(Solver::sgd, Loss::logistic)));
+
+TEST_F(CheckpointTest, BelongsToOneFitAndServesAnotherLambda) {
+  const Data data = make_data(400, 2), other = make_data(401, 2);
+  FitOptions options;
+  options.solver = Solver::cholesky;
+  options.checkpoint = folder_;
+  auto first = fit_on(data, 2, options);
+  EXPECT_THROW(fit_on(other, 2, options), Error);       // other rows
+  EXPECT_THROW(fit_on(data, 2, options, "32"), Error);  // another map
+  options.lambda = 0.25;
+  const auto again = refit(std::move(first.model), options);
+  options.checkpoint.clear();
+  const auto direct = fit_on(data, 2, options);
+  for (Index j = 0; j < 64; ++j)
+    EXPECT_NEAR(again.model.linear.weights(j, 0), direct.model.linear.weights(j, 0), 1e-5);
+  std::filesystem::resize_file(folder_ + "/sums-0.ckpt", 1000);
+  options.checkpoint = folder_;
+  options.lambda.reset();
+  EXPECT_THROW(fit_on(data, 2, options), Error);  // damaged
+}
+
+}  // namespace
+}  // namespace kerf

@@ -1,0 +1,222 @@
+// Logistic and squared hinge losses by Newton's method (newton.h).
+//
+// lambda:         by the loss on one fold held out, walking downhill in decades with warm starts.
+// Probabilities:  softmax(t f).  The factor t is fitted on the fold held out, where there is one;
+// the
+//                 logistic loss with a given lambda needs none (t = 1).
+//
+// Two classes have one score f, kept as (-f/2, f/2): the softmax of those is the logistic function.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+#include "kerf/learn/iteration_plan.h"
+#include "kerf/learn/lambda_choice.h"
+#include "kerf/learn/newton.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kHeldOut = 0;
+constexpr double kTolerance = 1e-5, kChoiceTolerance = 1e-3;
+
+Index score_count(const Problem& p) { return p.outputs == 2 ? 1 : p.outputs; }
+
+IterationPlan plan(const Problem& p) {
+  return plan_iterations(p, Newton::bytes(p.rows, p.features, score_count(p)));
+}
+
+/// The factor of the scores that makes the log loss on the held-out fold least: a convex function
+/// of one number, by golden sections of its logarithm.
+double fit_temperature(const Newton& newton) {
+  double low = std::log(1e-3), high = std::log(1e3);
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  const auto loss = [&](double x) {
+    return newton.held_out_loss(Loss::logistic, kHeldOut, std::exp(x));
+  };
+  while (high - low > 1e-3) {
+    const double a = high - ratio * (high - low), b = low + ratio * (high - low);
+    if (loss(a) < loss(b))
+      high = b;
+    else
+      low = a;
+  }
+  return std::exp((low + high) / 2);
+}
+
+class NewtonFit {
+ public:
+  NewtonFit(const Problem& problem, TrainingRows& rows, FitReport& outcome)
+      : problem_(problem), options_(problem.options), rows_(rows), outcome_(outcome) {}
+
+  LinearModel run();
+
+ private:
+  /// Held-out loss at lambda, starting from the last solution.
+  double judge(Newton& newton, double lambda, Newton::Point& point);
+  double choose(Newton& newton, double unit, Newton::Point& point);
+  /// Losses by lambda so far and where the search stands; `always`: even if it is not due.
+  void save(const Newton::Point& point, bool always) const;
+  void load(Newton::Point& point);
+  LinearModel model_of(const FeatureCache& cache, const Newton::Point& point) const;
+
+  const Problem& problem_;
+  const FitOptions& options_;
+  TrainingRows& rows_;
+  FitReport& outcome_;
+  std::map<double, double> errors_;
+};
+
+double NewtonFit::judge(Newton& newton, double lambda, Newton::Point& point) {
+  const auto known = errors_.find(lambda);
+  if (known != errors_.end()) return known->second;
+  newton.minimise(lambda, kHeldOut, kChoiceTolerance, point);
+  errors_[lambda] = newton.held_out_loss(options_.loss, kHeldOut, 1);
+  save(point, true);
+  return errors_[lambda];
+}
+
+void NewtonFit::save(const Newton::Point& point, bool always) const {
+  if (!problem_.checkpoint || !(always || problem_.checkpoint->due())) return;
+  std::vector<double> lambdas, errors;
+  for (const auto& [lambda, error] : errors_) {
+    lambdas.push_back(lambda);
+    errors.push_back(error);
+  }
+  ArrayWriter arrays;
+  arrays.add("lambdas", std::span<const double>(lambdas));
+  arrays.add("errors", std::span<const double>(errors));
+  arrays.add("weights", point.weights.view());
+  arrays.add("intercept", std::span<const double>(point.intercept));
+  problem_.checkpoint->save("state", arrays);
+}
+
+void NewtonFit::load(Newton::Point& point) {
+  if (!problem_.checkpoint) return;
+  const auto kept = problem_.checkpoint->load("state");
+  if (!kept) return;
+  const auto lambdas = kept->arrays->vector<double>("lambdas");
+  const auto errors = kept->arrays->vector<double>("errors");
+  for (std::size_t k = 0; k < std::min(lambdas.size(), errors.size()); ++k)
+    errors_[lambdas[k]] = errors[k];
+  Newton::Point from{kept->arrays->matrix<double>("weights"),
+                     kept->arrays->vector<double>("intercept")};
+  if (from.weights.rows() == point.weights.rows() && from.weights.cols() == point.weights.cols() &&
+      from.intercept.size() == point.intercept.size())
+    point = std::move(from);
+}
+
+double NewtonFit::choose(Newton& newton, double unit, Newton::Point& point) {
+  const auto best = [&] {
+    return std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; })->first;
+  };
+  auto grid = parse_lambda_grid(options_.lambda_grid);
+  for (const double lambda : grid) {
+    KERF_REQUIRE(lambda > 0, usage, "lambda must be positive for the {} loss",
+                 kLossNames[static_cast<int>(options_.loss)]);
+    judge(newton, lambda, point);
+  }
+  if (grid.empty()) {
+    double here = 1e-3 * unit;
+    judge(newton, here, point);
+    for (const double factor : {0.1, 10.0})
+      for (double next = here * factor; next > 1e-9 * unit && next < 1e4 * unit; next *= factor) {
+        const double before = judge(newton, here, point);
+        if (!(judge(newton, next, point) < before)) break;
+        here = next;
+      }
+  }
+  outcome_.cv_error = errors_.at(best());
+  for (const auto& [lambda, error] : errors_) outcome_.path.push_back({lambda, error});
+  outcome_.validation = fmt::format("one fold of {} held out", options_.folds);
+  outcome_.metric = options_.loss == Loss::logistic ? "log loss" : "squared hinge loss";
+  return best();
+}
+
+LinearModel NewtonFit::model_of(const FeatureCache& cache, const Newton::Point& point) const {
+  const Index m = cache.features(), outputs = problem_.outputs;
+  LinearModel model{Matrix<double>(m, outputs), {}};
+  const bool two = score_count(problem_) == 1;
+  for (Index t = 0; t < outputs; ++t) {
+    const Index k = two ? 0 : t;
+    const double factor = two ? (t == 0 ? -0.5 : 0.5) : 1.0;
+    double b = point.intercept[static_cast<std::size_t>(k)];
+    for (Index j = 0; j < m; ++j) {
+      model.weights(j, t) = factor * point.weights(k, j);
+      b -= cache.origin().features[static_cast<std::size_t>(j)] * point.weights(k, j);
+    }
+    model.intercept.push_back(factor * b);
+  }
+  return model;
+}
+
+LinearModel NewtonFit::run() {
+  const bool hold_out = !options_.lambda || options_.loss == Loss::squared_hinge;
+  const Index folds = hold_out ? std::min(options_.folds, rows_.rows()) : 1;
+  SketchedGram gram(rows_.features(),
+                    rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
+  FeatureCache cache(rows_, plan(problem_).form, folds, options_.precision,
+                     [&](Index first, MatrixView<const float> z, std::span<const double> weights) {
+                       gram.add(first, z, weights);
+                     });
+  outcome_.notes.push_back(FeatureCache::name(cache.form()));
+  std::vector<double> sum(static_cast<std::size_t>(cache.features()), 0.0);
+  double n = 0;
+  for (const NormalEquations& fold : cache.folds()) {
+    n += fold.weight();
+    for (Index j = 0; j < cache.features(); ++j)
+      sum[static_cast<std::size_t>(j)] += fold.feature_sum(j);
+  }
+  {
+    const Stopwatch watch(rows_.seconds().accumulate);
+    gram.finish(sum, n, options_.precision);
+  }
+  const Stopwatch watch(rows_.seconds().solve);
+  Newton newton(cache, gram, options_.loss, score_count(problem_), rows_.progress());
+  Newton::Point point = newton.zero();
+  load(point);
+  outcome_.lambda =
+      options_.lambda ? *options_.lambda : choose(newton, gram.mean_diagonal() / n, point);
+  KERF_REQUIRE(outcome_.lambda > 0, usage, "lambda must be positive for the {} loss",
+               kLossNames[static_cast<int>(options_.loss)]);
+  outcome_.temperature = 1;
+  if (hold_out) {
+    newton.minimise(outcome_.lambda, kHeldOut, kChoiceTolerance, point);
+    outcome_.temperature = fit_temperature(newton);
+  }
+  outcome_.residual = newton.minimise(outcome_.lambda, -1, kTolerance, point,
+                                      [&](const Newton::Point& at) { save(at, false); });
+  outcome_.passes = newton.passes();
+  return model_of(cache, point);
+}
+
+double seconds(const Problem& p) {
+  constexpr double kPasses = 80, kFactors = 3;
+  const double m = static_cast<double>(p.features);
+  return feature_pass_seconds(p) + sketch_seconds(p) +
+         kFactors * m * m * m / 3 / (speed::kDouble * threads()) +
+         (p.options.lambda ? 1 : 4) * kPasses * pass_seconds(p, plan(p).form);
+}
+
+}  // namespace
+
+SolverEntry newton_solver() {
+  return {Solver::newton,
+          "Newton's method, preconditioned by a sketch: logistic and squared hinge losses",
+          [](const Problem& p) {
+            if (p.options.loss == Loss::squared)
+              return std::string("is for the logistic and squared hinge losses");
+            return std::string(p.options.lambda_per_target ? "chooses one lambda for all" : "");
+          },
+          [](const Problem& p) { return plan(p).bytes; },
+          seconds,
+          [](const Problem& problem, TrainingRows& rows, FitReport& outcome) {
+            return NewtonFit(problem, rows, outcome).run();
+          }};
+}
+
+}  // namespace kerf
