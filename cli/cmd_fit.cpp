@@ -14,7 +14,7 @@ struct FitArguments {
   std::string map = kDefaultMap;
   std::vector<std::string> test;
   double holdout = 0;
-  Params data_options, fit_options, map_options;
+  Params data_options, image_options, augment_options, fit_options, map_options;
 };
 
 /// The map's options as a person would write them: "4,096 features, kernel gaussian, ...".
@@ -29,6 +29,20 @@ std::string describe_options(const Model& model) {
     text += fmt::format(", {} {}", name, number ? fmt::format("{:.4g}", *number) : value);
   }
   return text;
+}
+
+/// "28x28x1 to 24x24x1: crop, per image, ZCA".
+std::string describe_images(const ImageSteps& steps) {
+  const auto shape = [](ImageShape s) {
+    return fmt::format("{}x{}x{}", s.height, s.width, s.channels);
+  };
+  std::vector<std::string> done;
+  if (steps.height > 0) done.emplace_back("crop");
+  if (steps.per_image) done.emplace_back("per-image standard");
+  if (steps.whitening.present()) done.emplace_back("ZCA");
+  if (steps.patch_basis.present()) done.emplace_back("patch PCA");
+  return fmt::format("{} to {}: {}", shape(steps.input), shape(steps.output()),
+                     fmt::join(done, ", "));
 }
 
 Json choice_json(const MapChoice& choice) {
@@ -116,6 +130,8 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
       steps += fmt::format("{}{}: {:.4g}", steps.empty() ? "" : ", ", step.features, step.cv_error);
     fmt::print("{}  {} ({})\n", bold("features"), steps, report.growth_reason);
   }
+  if (model.images.present())
+    fmt::print("{}  {}\n", bold("images  "), describe_images(model.images));
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
              report.solver_reason);
@@ -175,6 +191,8 @@ void check_arguments(const FitArguments& arguments) {
 void run_fit(const FitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf fit");
+  const auto image_options = read_options<ImageOptions>(arguments.image_options, "kerf fit");
+  const auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
   check_arguments(arguments);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
@@ -183,10 +201,13 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     data.centre_large_columns();
   std::optional<Split> split;
   if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
-  RowSource& source = split ? static_cast<RowSource&>(split->training) : *data.source;
-  const DataSummary& summary = split ? split->summary : data.summary;
-  FitResult result = fit(source, summary, arguments.map, arguments.map_options, options,
+  ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
+                         split ? split->summary : data.summary, image_options, augmentation,
+                         key.child("images"), common.memory_limit(), progress);
+  const DataSummary& summary = pipeline.summary();
+  FitResult result = fit(pipeline.source(), summary, arguments.map, arguments.map_options, options,
                          common.memory_limit(), progress);
+  result.model.images = pipeline.take_steps();
   result.model.encoding = data.encoding;
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);
@@ -214,6 +235,7 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit data.csv --target price --task regression -o price.kerf\n"
       "  kerf fit train-images-idx3-ubyte.gz -o mnist.kerf --map rff --features 8192\n"
       "  kerf fit a9a.gz --map rff --kernel laplacian --lambda 1e-6 --json\n"
+      "  kerf fit data_batch_*.bin.xz --per-image --zca 0.1 --flip   images, whitened\n"
       "  kerf fit data.csv --holdout 0.2 --features auto    as many features as pay\n"
       "  kerf fit data.csv --map exact --kernel ntk --depth 3 --test test.csv");
   command
@@ -238,14 +260,9 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
                    "part of the rows, as in 0.2, kept out of training and scored")
       ->type_name("PART");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  auto training = list_options<FitOptions>();
-  const auto variance = std::ranges::find(training, "variance", &OptionInfo::name);
-  command
-      ->add_flag_callback(
-          "--variance", [=] { arguments->fit_options["variance"] = "true"; }, variance->help)
-      ->group("Training");
-  training.erase(variance);
-  add_described(*command, "Training", training, arguments->fit_options);
+  add_described(*command, "Images", list_options<ImageOptions>(), arguments->image_options);
+  add_described(*command, "Images", list_options<AugmentOptions>(), arguments->augment_options);
+  add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   command->callback([=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });
 }

@@ -5,10 +5,12 @@
 //   summarise()         the same summary for rows in memory              core/data_summary.h
 //   greedy_design()     the rows worth labelling                         learn/design.h
 //   fit()               rows to a trained model                          learn/trainer.h
+//   IncrementalFit      the same, block by block                          learn/incremental.h
 //   Predictor           a model applied to rows                          model/model.h
 //   save_model(), load_model()                                           model/model_file.h
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
+//   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,6 +27,7 @@
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
@@ -36,6 +39,7 @@
 #include "kerf/kernels/kernel.h"
 #include "kerf/learn/design.h"
 #include "kerf/learn/evaluate.h"
+#include "kerf/learn/incremental.h"
 #include "kerf/learn/trainer.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"

@@ -53,8 +53,10 @@ RowBlock read_all(RowSource& source);
 /// A source over matrices in memory; the views must outlive it.
 class MemorySource final : public RowSource {
  public:
-  MemorySource(RowsView x, MatrixView<const double> targets, Index block_rows = 4096)
-      : x_(x), targets_(targets), block_rows_(block_rows) {}
+  /// No weights: every row counts once.
+  MemorySource(RowsView x, MatrixView<const double> targets, Index block_rows = 4096,
+               std::span<const double> weights = {})
+      : x_(x), targets_(targets), block_rows_(block_rows), weights_(weights) {}
 
   Index cols() const override { return x_.cols(); }
   void rewind() override { position_ = 0; }
@@ -64,6 +66,7 @@ class MemorySource final : public RowSource {
   RowsView x_;
   MatrixView<const double> targets_;
   Index block_rows_;
+  std::span<const double> weights_;
   Index position_ = 0;
 };
 

@@ -60,11 +60,6 @@ void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<flo
   }
 }
 
-/// Memory of a projection while and after it is made (as in ArcCosineFeatures::bytes).
-Index direction_bytes(Index dim, Index count, Directions kind) {
-  return 4 * dim * count * (kind == Directions::orthogonal ? 4 : 1);
-}
-
 }  // namespace
 
 std::vector<LayerSize> NtkRandomFeatures::layer_sizes(Index in_dim, const Options& options) {
@@ -97,17 +92,22 @@ NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::
   KERF_REQUIRE(options.bias.has_value(), usage,
                "map ntk-rf: --bias auto needs data; give a number");
   bias_ = *options.bias;
-  const bool unit = options.directions != Directions::gaussian;
+  if (SplitNetwork::splits(options)) {
+    split_.emplace(direction_dim(in_dim, bias_), options, key.child("split"));
+    return;
+  }
   std::uint64_t label = 0;
   for (const LayerSize& size : layer_sizes(in_dim, options)) {
     const rng::Key layer_key = key.child(++label);
     const auto draw = [&](Index count, const char* name) {
-      return draw_directions(options.directions, size.phi_in, 0, count, layer_key.child(name));
+      return DirectionSet(options.directions, size.phi_in, 0, count, layer_key.child(name),
+                          options.gibbs_sweeps);
     };
     Layer layer;
     layer.size = size;
-    layer.relu_scale = static_cast<float>(std::sqrt(
-        2.0 * static_cast<double>(unit ? size.phi_in : 1) / static_cast<double>(size.m1)));
+    layer.relu_scale = static_cast<float>(
+        std::sqrt(2 * DirectionSet::inverse_variance(options.directions, size.phi_in) /
+                  static_cast<double>(size.m1)));
     const Index steps = size.step_directions();
     layer.step_scale = static_cast<float>(
         std::sqrt((size.signs ? 0.5 : 2.0) / static_cast<double>(std::max<Index>(1, steps))));
@@ -130,7 +130,12 @@ std::unique_ptr<Kernel> NtkRandomFeatures::kernel(const Options& options) {
   return find_kernel(kNetworkKernelNames[static_cast<int>(options.kernel)]).make(params);
 }
 
+double NtkRandomFeatures::relative_bias(const Options& options) {
+  return DirectionSet::relative_bias(options.directions, options.gibbs_sweeps);
+}
+
 double NtkRandomFeatures::relative_variance(const Options& options) {
+  if (SplitNetwork::splits(options)) return SplitNetwork::relative_variance(options);
   const auto depth = static_cast<double>(options.depth);
   if (options.kernel == NetworkKernel::nngp)
     return depth * 6 / static_cast<double>(options.features);
@@ -152,10 +157,12 @@ double NtkRandomFeatures::relative_variance(const Options& options) {
 }
 
 Index NtkRandomFeatures::bytes(Index in_dim, const Options& options) {
+  if (SplitNetwork::splits(options))
+    return SplitNetwork::bytes(direction_dim(in_dim, options.bias.value_or(1)), options);
   Index bytes = 0;
   for (const LayerSize& size : layer_sizes(in_dim, options)) {
     const Index count = options.shared_directions ? std::max(size.m1, size.m0) : size.m1 + size.m0;
-    bytes += direction_bytes(size.phi_in, count, options.directions);
+    bytes += DirectionSet::bytes(options.directions, size.phi_in, count);
     if (options.sketch != ProductSketch::none) bytes += 8 * (size.m0 + size.psi_in + size.ms);
   }
   return bytes;
@@ -174,6 +181,7 @@ void NtkRandomFeatures::transform_block(const RowsView& x, MatrixView<float> out
   thread_local Matrix<float> memory[2];  // psi of this layer and of the one below
   unit.assign(x, bias_);
   RowsView phi = unit.view(), psi = phi;
+  if (split_) split_->apply(phi, out);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const LayerSize& size = layers_[l].size;
     MatrixView<float> next = out;

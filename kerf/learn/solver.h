@@ -17,6 +17,7 @@ struct Problem {
   Index map_bytes = 0;  ///< memory of the feature map
   Index memory = 0;     ///< most that may be used
   const FitOptions& options;
+  Index copies = 1;  ///< consecutive rows made of one example
 };
 
 struct SolverEntry {

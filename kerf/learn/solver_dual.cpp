@@ -54,6 +54,8 @@ SolverEntry dual_solver() {
   return {Solver::dual,
           "among the rows, lambda by leave-one-out: fewer rows than features",
           [](const Problem& p) {
+            if (p.copies > 1 && !p.options.lambda)
+              return std::string("leaves single rows out, but an image's copies would remain");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             return p.rows <= p.features ? std::string()

@@ -45,7 +45,8 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
                           Targets(summary, options).outputs(),
                           entry.bytes(summary.cols, model.recipe.options),
                           memory_limit > 0 ? memory_limit : available_memory(),
-                          options};
+                          options,
+                          summary.copies};
     const SolverChoice choice = choose_solver(problem);
     outcome.solver = choice.entry->solver;
     outcome.solver_reason = choice.reason;

@@ -94,8 +94,26 @@ void add_rows(const KeptRows& rows, ArrayWriter& arrays) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-/// The bytes of a file, all checks of its outer form done.
-std::string read_checked(const std::string& path) {
+/// The first bytes of a model of a version that we read.
+void check_preamble(std::string_view bytes, const std::string& name) {
+  KERF_REQUIRE(bytes.size() >= kPreamble && std::memcmp(bytes.data(), kMagic, 8) == 0, data,
+               "{} is not a kerf model", name);
+  std::uint32_t version = 0;
+  std::memcpy(&version, bytes.data() + 8, 4);
+  KERF_REQUIRE(version == kVersion, data, "{} is a model of format {}, this kerf reads format {}",
+               name, version, kVersion);
+}
+
+void check_whole(std::string_view bytes, const std::string& name) {
+  std::uint32_t stored = 0;
+  const bool whole = bytes.size() > kPreamble + kChecksum;
+  if (whole) std::memcpy(&stored, bytes.data() + bytes.size() - kChecksum, kChecksum);
+  KERF_REQUIRE(whole && checksum(bytes.substr(0, bytes.size() - kChecksum)) == stored, data,
+               "the model {} is damaged (truncated or altered): its checksum does not match", name);
+}
+
+/// The bytes of a file; one that is no model is not read whole.
+std::string read_file(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
@@ -103,19 +121,10 @@ std::string read_checked(const std::string& path) {
                error ? error.message() : "it cannot be opened");
   std::string bytes(std::min<std::uintmax_t>(size, kPreamble), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  KERF_REQUIRE(bytes.size() == kPreamble && std::memcmp(bytes.data(), kMagic, 8) == 0, data,
-               "{} is not a kerf model", path);
-  std::uint32_t version = 0;
-  std::memcpy(&version, bytes.data() + 8, 4);
-  KERF_REQUIRE(version == kVersion, data, "{} is a model of format {}, this kerf reads format {}",
-               path, version, kVersion);
+  check_preamble(bytes, path);
   bytes.resize(size);
   file.read(bytes.data() + kPreamble, static_cast<std::streamsize>(size - kPreamble));
-  std::uint32_t stored = 0;
-  const bool whole = file.good() && size > kPreamble + kChecksum;
-  if (whole) std::memcpy(&stored, bytes.data() + size - kChecksum, kChecksum);
-  KERF_REQUIRE(whole && checksum({bytes.data(), size - kChecksum}) == stored, data,
-               "the model {} is damaged (truncated or altered): its checksum does not match", path);
+  bytes.resize(kPreamble + static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   return bytes;
 }
 
@@ -293,7 +302,7 @@ Model parse(std::string_view bytes) {
 
 }  // namespace
 
-void save_model(const Model& model, const std::string& path) {
+std::string model_to_bytes(const Model& model) {
   const std::vector<double> centre(model.scaling.centre.begin(), model.scaling.centre.end());
   const std::vector<double> factor(model.scaling.factor.begin(), model.scaling.factor.end());
   ArrayWriter arrays;
@@ -320,20 +329,28 @@ void save_model(const Model& model, const std::string& path) {
   bytes += header;
   arrays.append_to(bytes);
   append(bytes, checksum(bytes));
+  return bytes;
+}
+
+void save_model(const Model& model, const std::string& path) {
+  const std::string bytes = model_to_bytes(model);
   AtomicFile file(path);
   file.write(bytes.data(), bytes.size());
   file.commit();
 }
 
-Model load_model(const std::string& path) {
-  const std::string bytes = read_checked(path);
+Model model_from_bytes(std::string_view bytes, const std::string& name) {
+  check_preamble(bytes, name);
+  check_whole(bytes, name);
   try {
     return parse(bytes);
   } catch (const Error& error) {
-    fail(ErrorKind::data, "the model {} is not valid: {}", path, error.what());
+    fail(ErrorKind::data, "the model {} is not valid: {}", name, error.what());
   } catch (const json::exception& error) {
-    fail(ErrorKind::data, "the model {} is not valid: {}", path, error.what());
+    fail(ErrorKind::data, "the model {} is not valid: {}", name, error.what());
   }
 }
+
+Model load_model(const std::string& path) { return model_from_bytes(read_file(path), path); }
 
 }  // namespace kerf
