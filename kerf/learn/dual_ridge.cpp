@@ -11,6 +11,8 @@ namespace kerf {
 namespace {
 
 constexpr Index kColumns = 512;  // features made double at a time
+constexpr int kLeastStep =
+    -12;  // features are single precision: 1e-6 of the spectrum is their noise
 
 /// Calls body(first column, those columns of z in double) over all of z.
 template <class Body>
@@ -42,6 +44,7 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   Matrix<double> gram(z.rows, z.rows);
   feature_gram(z, gram.view());
   ExactRidgeOptions options;
+  options.first_step = kLeastStep;
   options.lambdas = std::move(lambdas);
   DualSolution solution = solve_exact_ridge(gram.view(), targets, weights, options, progress);
 

@@ -122,12 +122,12 @@ Spectrum decompose(MatrixView<double> gram, MatrixView<const double> targets,
   return s;
 }
 
-std::vector<double> automatic_lambdas(const Spectrum& s) {
+std::vector<double> automatic_lambdas(const Spectrum& s, int first_step) {
   double mean = 0;
   for (const double value : s.values) mean += value / static_cast<double>(s.count());
   const double unit = mean > 0 ? mean / s.weight : 1;
   std::vector<double> lambdas;
-  for (int step = kFirstStep; step <= kLastStep; ++step)
+  for (int step = first_step; step <= kLastStep; ++step)
     lambdas.push_back(unit * std::pow(10.0, step / 2.0));
   return lambdas;
 }
@@ -222,8 +222,9 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   const Spectrum s = decompose(gram, targets, weights, options.intercept);
 
   DualSolution result;
-  result.choice =
-      choose(s, options.lambdas.empty() ? automatic_lambdas(s) : options.lambdas, progress);
+  result.choice = choose(
+      s, options.lambdas.empty() ? automatic_lambdas(s, options.first_step) : options.lambdas,
+      progress);
   Matrix<double> work;
   solve(s, result.choice.lambda, work, result.dual);
   result.intercept = s.means;

@@ -31,6 +31,7 @@ namespace kerf {
 
 struct ExactRidgeOptions {
   std::vector<double> lambdas = {};  ///< to choose from; empty: half decades around mean(D) / n
+  int first_step = -16;  ///< of the automatic grid: its least lambda is mean(D) / n 10^(step/2)
   bool intercept = true;
   Precision precision = Precision::double_;  ///< of the kernel's values; the solve is in double
   Index memory_limit = 0;                    ///< bytes; 0: what is available

@@ -15,7 +15,8 @@ namespace kerf {
 namespace {
 
 /// The automatic grid: lambda = unit 10^(step/2), steps kFirstStep .. kLastStep.
-constexpr int kFirstStep = -16, kLastStep = 10, kStartStep = -2, kFirstPole = -4;
+/// Below 1e-6 of the mean diagonal the sums' own rounding (normal_equations.h) would choose.
+constexpr int kFirstStep = -12, kLastStep = 10, kStartStep = -2, kFirstPole = -4;
 
 constexpr double kSettled = 1e-4;   // relative change of an error that stands still
 constexpr double kPoleReach = 1.4;  // decades from the pole to a lambda that it serves well
@@ -138,8 +139,9 @@ bool settled(const Table& before, const Table& now, bool per_target) {
   return true;
 }
 
-/// The whole grid from one factor (or a few).
-void fill_by_path(FoldPath& path, double unit, Index features, Index targets,
+/// The whole grid from one factor (or a few).  False if the errors did not come to a standstill:
+/// they are upper estimates then and must not choose.
+bool fill_by_path(FoldPath& path, double unit, Index features, Index targets,
                   const LambdaSearch& search, const Progress& progress, Table& table) {
   // The grid's lambda nearest to where the best one usually is.
   const double start = unit * std::pow(10.0, kFirstPole / 2.0);
@@ -148,13 +150,13 @@ void fill_by_path(FoldPath& path, double unit, Index features, Index targets,
   double pole = place_pole(path, first, unit);
   Index levels_here = 0;
   for (Index level = 0; level < kMostLevels; ++level, ++levels_here) {
-    if (path.dimension() + targets > features / 2) return;
+    if (path.dimension() + targets > features / 2) return false;
     report(progress, "choosing lambda", level, 0);
     path.extend();
     const Table before = table;
     for (std::size_t k = 0; k < table.lambdas.size(); ++k)
       table.errors[k] = path.errors(table.lambdas[k]);
-    if (level >= 2 && settled(before, table, search.per_target)) return;
+    if (level >= 2 && settled(before, table, search.per_target)) return true;
     const double best = std::max(table.lambdas[table.best()], 1e-12 * unit);
     if (levels_here >= 3 && std::abs(std::log10(best / pole)) > kPoleReach) {
       const double moved = place_pole(path, best, unit);
@@ -162,6 +164,7 @@ void fill_by_path(FoldPath& path, double unit, Index features, Index targets,
       pole = moved;
     }
   }
+  return false;
 }
 
 /// The model of the best lambda.  Where errors stand still for ever smaller lambdas the best may be
@@ -219,14 +222,20 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   ChosenModel result;
   {
     FoldPath path(folds);
-    fill_by_path(path, unit, features, targets, search, progress, table);
+    if (fill_by_path(path, unit, features, targets, search, progress, table)) {
+      result.choice = table.choice(search.per_target);
+      report(progress, "solving", 0, 0);
+      if (result.choice.per_target.empty())
+        if (auto model = path.solve(result.choice.lambda)) {
+          result.model = std::move(*model);
+          return result;
+        }
+    }
+  }
+  if (result.choice.path.empty()) {
+    std::ranges::fill(table.errors, std::vector<double>());
+    fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
     result.choice = table.choice(search.per_target);
-    report(progress, "solving", 0, 0);
-    if (result.choice.per_target.empty())
-      if (auto model = path.solve(result.choice.lambda)) {
-        result.model = std::move(*model);
-        return result;
-      }
   }
   return solve_chosen(all, table, search.per_target);
 }

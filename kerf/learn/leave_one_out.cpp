@@ -104,12 +104,12 @@ double LeaveOneOut::error_at(int step) {
   return entry->second;
 }
 
-std::pair<int, double> LeaveOneOut::search(int start, int stride) {
-  int best = start;
+std::pair<int, double> LeaveOneOut::search(int start, int stride, int least) {
+  int best = std::max(start, least);
   while (best < kLastLambdaStep && !std::isfinite(error_at(best))) ++best;  // singular so far
   for (const int direction : {-stride, stride})
     for (int next = best + direction;
-         next >= kFirstLambdaStep && next <= kLastLambdaStep && error_at(next) < error_at(best);
+         next >= least && next <= kLastLambdaStep && error_at(next) < error_at(best);
          next += direction)
       best = next;
   return {best, error_at(best)};

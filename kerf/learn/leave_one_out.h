@@ -42,7 +42,7 @@ class LeaveOneOut {
   double error_at(int step);
   /// Walks downhill from `start` (or from where the error is finite) in steps of `stride`; the best
   /// step and its error.
-  std::pair<int, double> search(int start, int stride);
+  std::pair<int, double> search(int start, int stride, int least = kFirstLambdaStep);
 
  private:
   MatrixView<double> centred_;

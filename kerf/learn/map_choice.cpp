@@ -30,7 +30,8 @@ constexpr std::size_t kKeptPart = 3;  // of a family, one in so many goes on
 constexpr double kHopeless = 2;       // an error so many times the best: no more work for it
 constexpr double kBehind = 1.2;       // the same in the last round
 constexpr Index kFolds = 5;
-constexpr int kStartStep = -3;  // first lambda looked at: unit 10^-1.5
+constexpr int kLeastFeatureStep = -12;  // as in dual_ridge.cpp
+constexpr int kStartStep = -3;          // first lambda looked at: unit 10^-1.5
 
 /// Errors closer than this are equal: rounding must not decide.
 constexpr double kTie = 1e-9;
@@ -117,8 +118,8 @@ double error_by_leave_one_out(const FeatureMap& map, Index count, int start, dou
   feature_gram(z.view(), gram.view());
   LeaveOneOut problem(gram.view(), sample.targets.slice(0, count), sample.weights(count));
   // Features want a larger lambda than their kernel: the error of the estimate counts as noise.
-  const auto [step, error] = problem.search(start + 2, 2);
-  return error > kBehind * rival ? error : problem.search(step, 1).second;
+  const auto [step, error] = problem.search(start + 2, 2, kLeastFeatureStep);
+  return error > kBehind * rival ? error : problem.search(step, 1, kLeastFeatureStep).second;
 }
 
 /// Best first, by the error of the round just over; ties stay in the order of the candidates.

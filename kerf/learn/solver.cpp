@@ -50,6 +50,11 @@ SolverChoice choose_solver(const Problem& problem) {
   for (const SolverEntry& entry : solvers())
     if (entry.refuses(problem).empty())
       candidates.push_back({&entry, entry.seconds(problem), entry.bytes(problem)});
+  // Fewer rows than features: sums in single precision are singular but for their rounding.
+  if (problem.rows <= problem.features && problem.options.precision == Precision::single_)
+    std::erase_if(candidates, [&](const Candidate& c) {
+      return c.entry->solver == Solver::cholesky && candidates.size() > 1;
+    });
   const auto fits = [&](const Candidate& c) { return c.bytes <= problem.memory; };
   std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
     if (fits(a) != fits(b)) return fits(a);
