@@ -2,6 +2,7 @@
 #
 #   make demo     build, train on shipped data, score, leave models and predictions in demo/
 #   make test     build and run every test
+#   make python   build the Python package in build/release/python
 #   make bench    build the benchmarks and run them
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
 #   make fuzz     a minute of each fuzzer
@@ -9,13 +10,20 @@
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release demo test test-full bench reproduce asan tsan fuzz clang format lint clean
+.PHONY: all release python demo test test-full bench reproduce asan tsan fuzz clang format lint clean
 all: release
 
 release:
-	@tools/install-deps build tests
+	@tools/install-deps build tests python
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
+
+python:
+	@tools/install-deps build python
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target _kerf
+	@PYTHONPATH=$(CURDIR)/build/release/python /usr/bin/python3 -c "import kerf; print('kerf', kerf.__version__, 'with', len(kerf.maps()), 'feature maps')"
+	@echo "use it: PYTHONPATH=$(CURDIR)/build/release/python /usr/bin/python3      (or: pip install .)"
 
 demo: release
 	@tools/demo

@@ -12,18 +12,59 @@ struct FitArguments {
   std::vector<std::string> data;
   std::string output = "model.kerf";
   std::string map = kDefaultMap;
-  Params data_options, fit_options, map_options;
+  std::vector<std::string> test;
+  double holdout = 0;
+  Params data_options, image_options, augment_options, fit_options, map_options;
 };
 
-/// The map's options as a person would write them: "features 4096, kernel gaussian, ...".
-std::string describe_options(const Params& options) {
-  std::string text = fmt::format("{} features", with_commas(std::stoll(options.at("features"))));
+/// The map's options as a person would write them: "4,096 features, kernel gaussian, ...".
+std::string describe_options(const Model& model) {
+  const Params& options = model.recipe.options;
+  std::string text =
+      model.rows ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
+                 : fmt::format("{} features", with_commas(std::stoll(options.at("features"))));
   for (const auto& [name, value] : options) {
     if (name == "features") continue;
     const auto number = parse_number(value);
     text += fmt::format(", {} {}", name, number ? fmt::format("{:.4g}", *number) : value);
   }
   return text;
+}
+
+/// "28x28x1 to 24x24x1: crop, per image, ZCA".
+std::string describe_images(const ImageSteps& steps) {
+  const auto shape = [](ImageShape s) {
+    return fmt::format("{}x{}x{}", s.height, s.width, s.channels);
+  };
+  std::vector<std::string> done;
+  if (steps.height > 0) done.emplace_back("crop");
+  if (steps.per_image) done.emplace_back("per-image standard");
+  if (steps.whitening.present()) done.emplace_back("ZCA");
+  if (steps.patch_basis.present()) done.emplace_back("patch PCA");
+  return fmt::format("{} to {}: {}", shape(steps.input), shape(steps.output()),
+                     fmt::join(done, ", "));
+}
+
+Json choice_json(const MapChoice& choice) {
+  Json rounds = Json::array(), tried = Json::array();
+  for (const auto& round : choice.rounds)
+    rounds.push_back(
+        {{"rows", round.rows}, {"features", round.features > 0 ? Json(round.features) : Json()}});
+  for (const auto& trial : choice.trials)
+    tried.push_back({{"candidate", trial.candidate.label},
+                     {"map", trial.candidate.map},
+                     {"options", options_json(trial.candidate.options)},
+                     {"errors", trial.errors}});
+  return {
+      {"why", choice.reason}, {"seconds", choice.seconds}, {"rounds", rounds}, {"tried", tried}};
+}
+
+Json growth_json(const FitReport& report) {
+  Json steps = Json::array();
+  for (const auto& step : report.growth)
+    steps.push_back(
+        {{"features", step.features}, {"cv_error", step.cv_error}, {"seconds", step.seconds}});
+  return {{"why", report.growth_reason}, {"tried", steps}};
 }
 
 Json fit_json(const FitArguments& arguments, const DataSummary& summary, const FitResult& result) {
@@ -60,6 +101,8 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
   json["notes"] = report.notes;
   json["warnings"] = report.warnings;
   if (model.task == Task::classification) json["classes"] = model.classes;
+  if (report.map_choice) json["choice"] = choice_json(*report.map_choice);
+  if (!report.growth.empty()) json["growth"] = growth_json(report);
   for (const auto& point : report.path)
     json["lambda_path"].push_back({{"lambda", point.lambda}, {"cv_error", point.cv_error}});
   return json;
@@ -77,8 +120,18 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
              with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
   fmt::print("{}  {}{}\n", bold("task    "), task,
              summary.task_reason.empty() ? "" : " (" + summary.task_reason + ")");
-  fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map,
-             describe_options(model.recipe.options));
+  fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map, describe_options(model));
+  if (report.map_choice)
+    fmt::print("{}  {} ({})\n", bold("chosen  "), report.map_choice->reason,
+               human_seconds(report.map_choice->seconds));
+  if (!report.growth.empty()) {
+    std::string steps;
+    for (const auto& step : report.growth)
+      steps += fmt::format("{}{}: {:.4g}", steps.empty() ? "" : ", ", step.features, step.cv_error);
+    fmt::print("{}  {} ({})\n", bold("features"), steps, report.growth_reason);
+  }
+  if (model.images.present())
+    fmt::print("{}  {}\n", bold("images  "), describe_images(model.images));
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
              report.solver_reason);
@@ -96,28 +149,80 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
   fmt::print("{}  {}\n", bold("model   "), arguments.output);
 }
 
+/// The rows that are trained on and those that are held out, of one source.
+struct Split {
+  Split(Dataset& data, double part, rng::Key key, const Progress& progress)
+      : training(*data.source, part, key, false), held_out(*data.source, part, key, true) {
+    const DataSummary& all = data.summary;
+    summary = summarise(training, all.task, all.classes, key, progress);
+    summary.is_bytes = all.is_bytes;
+    summary.one_hot = all.one_hot;
+    summary.task_reason = all.task_reason;
+  }
+  HoldoutSource training, held_out;
+  DataSummary summary;
+};
+
+/// Scores the model on --test or on what --holdout kept back.
+void test_model(const FitArguments& arguments, const DataOptions& data_options,
+                const Common& common, const Model& model, Split* split, Json* json) {
+  std::unique_ptr<EncodedSource> file;
+  if (split == nullptr)
+    file = open_for_model(arguments.test, file_encoding(model), data_options, io::Targets::require);
+  RowSource& source = split != nullptr ? static_cast<RowSource&>(split->held_out) : *file;
+  const Score score = evaluate(model, source, common.memory_limit());
+  if (json != nullptr)
+    (*json)[split != nullptr ? "holdout" : "test"] = score_json(model, score);
+  else if (!common.quiet)
+    print_score(score);
+}
+
+void check_arguments(const FitArguments& arguments) {
+  check_map_options(arguments.map, arguments.map_options);  // wrong options before any work
+  if (!(arguments.holdout >= 0 && arguments.holdout < 1))
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--holdout is a part of the rows, between 0 and 1, not {}", arguments.holdout));
+  if (arguments.holdout > 0 && !arguments.test.empty())
+    throw Error(ErrorKind::usage, "take either --test or --holdout");
+  AtomicFile::check_writable(arguments.output);
+}
+
 void run_fit(const FitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf fit");
-  find_feature_map(arguments.map).complete(arguments.map_options);  // wrong options before any work
-  AtomicFile::check_writable(arguments.output);
+  const auto image_options = read_options<ImageOptions>(arguments.image_options, "kerf fit");
+  const auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
+  check_arguments(arguments);
   const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_dataset(arguments.data, data_options,
-                              rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
+  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
+  Dataset data = open_dataset(arguments.data, data_options, key, progress);
   if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
     data.centre_large_columns();
-  FitResult result = fit(*data.source, data.summary, arguments.map, arguments.map_options, options,
+  std::optional<Split> split;
+  if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
+  ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
+                         split ? split->summary : data.summary, image_options, augmentation,
+                         key.child("images"), common.memory_limit(), progress);
+  const DataSummary& summary = pipeline.summary();
+  FitResult result = fit(pipeline.source(), summary, arguments.map, arguments.map_options, options,
                          common.memory_limit(), progress);
+  result.model.images = pipeline.take_steps();
   result.model.encoding = data.encoding;
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);
   clear_progress();
+  Json json;
   if (common.json)
-    print_json(fit_json(arguments, data.summary, result));
+    json = fit_json(arguments, summary, result);
   else if (!common.quiet)
-    print_summary(arguments, data.summary, result);
+    print_summary(arguments, summary, result);
   for (const auto& warning : result.report.warnings)
     fmt::print(stderr, "kerf: warning: {}\n", warning);
+  if (split || !arguments.test.empty())
+    test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
+               common.json ? &json : nullptr);
+  if (common.json) print_json(json);
 }
 
 }  // namespace
@@ -129,7 +234,10 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit data.csv                                 all defaults, writes model.kerf\n"
       "  kerf fit data.csv --target price --task regression -o price.kerf\n"
       "  kerf fit train-images-idx3-ubyte.gz -o mnist.kerf --map rff --features 8192\n"
-      "  kerf fit a9a.gz --map rff --kernel laplacian --lambda 1e-6 --json");
+      "  kerf fit a9a.gz --map rff --kernel laplacian --lambda 1e-6 --json\n"
+      "  kerf fit data_batch_*.bin.xz --per-image --zca 0.1 --flip   images, whitened\n"
+      "  kerf fit data.csv --holdout 0.2 --features auto    as many features as pay\n"
+      "  kerf fit data.csv --map exact --kernel ntk --depth 3 --test test.csv");
   command
       ->add_option(
           "DATA", arguments->data,
@@ -138,10 +246,22 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
   command->add_option("-o,--out", arguments->output, "where the model goes [model.kerf]")
       ->type_name("FILE");
   command
-      ->add_option("--map", arguments->map,
-                   "feature map, see `kerf maps` [" + std::string(kDefaultMap) + "]")
+      ->add_option(
+          "--map", arguments->map,
+          "feature map, see `kerf maps`; auto: chosen for the data; exact: no features, the "
+          "kernel itself [" +
+              std::string(kDefaultMap) + "]")
       ->type_name("NAME");
+  command->add_option("--test", arguments->test, "rows with targets to score the model on")
+      ->type_name("FILE")
+      ->expected(1, 1000);
+  command
+      ->add_option("--holdout", arguments->holdout,
+                   "part of the rows, as in 0.2, kept out of training and scored")
+      ->type_name("PART");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Images", list_options<ImageOptions>(), arguments->image_options);
+  add_described(*command, "Images", list_options<AugmentOptions>(), arguments->augment_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   command->callback([=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });

@@ -70,6 +70,17 @@ void add_described(CLI::App& command, const std::string& group,
   for (const OptionInfo& option : options) {
     const std::string shown =
         option.default_value.empty() ? "" : fmt::format(" [{}]", option.default_value);
+    if (option.type == OptionType::flag) {
+      command
+          .add_flag_function(
+              "--" + option.name,
+              [&params, name = option.name](std::int64_t count) {
+                params[name] = count > 0 ? "true" : "false";
+              },
+              option.help + shown)
+          ->group(group);
+      continue;
+    }
     command
         .add_option_function<std::string>(
             "--" + option.name,

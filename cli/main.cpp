@@ -110,6 +110,20 @@ std::string quoted(const std::string& argument) {
   return out + "'";
 }
 
+/// `--flag true` as `--flag=true`: a flag stands alone or has one of these words behind it.
+std::vector<std::string> with_joined_flags(const std::vector<std::string>& arguments) {
+  std::vector<std::string> joined;
+  for (const auto& argument : arguments) {
+    const bool after_name = !joined.empty() && joined.back().starts_with("--") &&
+                            joined.back().find('=') == std::string::npos;
+    if (after_name && (argument == "true" || argument == "false"))
+      joined.back() += "=" + argument;
+    else
+      joined.push_back(argument);
+  }
+  return joined;
+}
+
 int run(const std::vector<std::string>& arguments) {
   Common common;
   common.command_line = "kerf";
@@ -124,7 +138,7 @@ int run(const std::vector<std::string>& arguments) {
   for (const AddCommand add : kCommands) add(app, common, action);
 
   try {
-    auto reversed = arguments;
+    auto reversed = with_joined_flags(arguments);
     std::ranges::reverse(reversed);
     app.parse(reversed);
   } catch (const CLI::CallForHelp& help) {

@@ -4,10 +4,12 @@
 //   open_dataset()      files to rows, targets and a summary            io/dataset.h
 //   summarise()         the same summary for rows in memory              core/data_summary.h
 //   fit()               rows to a trained model                          learn/trainer.h
+//   IncrementalFit      the same, block by block                          learn/incremental.h
 //   Predictor           a model applied to rows                          model/model.h
 //   save_model(), load_model()                                           model/model_file.h
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
+//   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,18 +22,22 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/random.h"
+#include "kerf/core/row_filter.h"
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
+#include "kerf/images/image_pipeline.h"
 #include "kerf/io/dataset.h"
 #include "kerf/io/encoding.h"
 #include "kerf/io/npy_writer.h"
 #include "kerf/kernels/gram.h"
 #include "kerf/kernels/kernel.h"
 #include "kerf/learn/evaluate.h"
+#include "kerf/learn/incremental.h"
 #include "kerf/learn/trainer.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"

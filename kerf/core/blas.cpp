@@ -12,7 +12,8 @@
 // LAPACK, as OpenBLAS exports it (Fortran: column-major, all by address).
 extern "C" {
 void dpotrf_(const char* uplo, const blasint* n, double* a, const blasint* lda, blasint* info);
-void dpotri_(const char* uplo, const blasint* n, double* a, const blasint* lda, blasint* info);
+void dtrtri_(const char* uplo, const char* diag, const blasint* n, double* a, const blasint* lda,
+             blasint* info);
 void dsyevd_(const char* jobz, const char* uplo, const blasint* n, double* a, const blasint* lda,
              double* w, double* work, const blasint* lwork, blasint* iwork, const blasint* liwork,
              blasint* info);
@@ -87,11 +88,11 @@ void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixVie
               narrow(b.stride));
 }
 
-void cholesky_inverse(MatrixView<double> r) {
+void triangular_inverse(MatrixView<double> r) {
   const ThreadScope scope(threads());
   const blasint n = narrow(r.rows), stride = narrow(std::max<Index>(r.stride, 1));
   blasint info = 0;
-  dpotri_("L", &n, r.data, &stride, &info);
+  dtrtri_("L", "N", &n, r.data, &stride, &info);
   KERF_REQUIRE(info == 0, numeric, "a {0} x {0} matrix has no inverse", r.rows);
 }
 

@@ -42,8 +42,8 @@ void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
 /// b := b R^-1, or b R^-T, with R from cholesky(): solves for vectors in the rows of b.
 void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b);
 
-/// The upper triangle of (R^T R)^-1 in place of R from cholesky(); n^3 2/3 flops.
-void cholesky_inverse(MatrixView<double> r);
+/// R^-1 (upper triangle) in place of R from cholesky(); n^3 / 3 flops.
+void triangular_inverse(MatrixView<double> r);
 
 /// Eigenvalues, ascending, of the symmetric matrix in the upper triangle of `a`; its eigenvectors
 /// replace it, one per row.

@@ -81,6 +81,7 @@ void SampleKeeper::add(const RowBlock& block) {
   cols_ = block.x().cols();
   image_ = block.image;
   for (Index i = 0; i < block.rows(); ++i) {
+    if ((block.first_row + i) % block.copies != 0) continue;  // one of each example
     const Index slot = sampler_.offer(block.first_row + i);
     if (slot < 0) continue;
     if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();

@@ -23,6 +23,7 @@ struct DataSummary {
   bool is_sparse = false;
   bool is_bytes = false;  ///< pixels 0 .. 255
   ImageShape image;
+  Index copies = 1;  ///< consecutive rows made of one example
 
   Task task = Task::regression;
   std::string task_reason;           ///< why `task`, in words, when it was worked out

@@ -100,6 +100,26 @@ void step(const float* in, std::size_t count, float scale, float* out) {
   });
 }
 
+void sign(const float* in, std::size_t count, float scale, float* out) {
+  const Tag d;
+  for_each_vector(in, count, out, out, [=](const float* from, float* to, float*) {
+    hn::StoreU(hn::IfThenElse(hn::Gt(hn::LoadU(d, from), hn::Zero(d)), hn::Set(d, scale),
+                              hn::Set(d, -scale)),
+               d, to);
+  });
+}
+
+void absolute(const float* in, std::size_t count, float scale, float mean, float* out) {
+  const Tag d;
+  const Vector largest = hn::Set(d, std::numeric_limits<float>::max());
+  for_each_vector(in, count, out, out, [=](const float* from, float* to, float*) {
+    const Vector size = hn::Abs(hn::LoadU(d, from));
+    const Vector known = hn::IfThenElseZero(hn::Eq(size, size), hn::Min(size, largest));
+    const Vector scaled = hn::Mul(hn::Sub(known, hn::Set(d, mean)), hn::Set(d, scale));
+    hn::StoreU(hn::Min(scaled, largest), d, to);
+  });
+}
+
 }  // namespace kerf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -110,6 +130,8 @@ HWY_EXPORT(sincos_turns);
 HWY_EXPORT(cos_turns);
 HWY_EXPORT(relu);
 HWY_EXPORT(step);
+HWY_EXPORT(sign);
+HWY_EXPORT(absolute);
 
 void sincos_turns(std::span<const float> turns, float scale, float* cosine, float* sine) {
   HWY_DYNAMIC_DISPATCH(sincos_turns)(turns.data(), turns.size(), scale, cosine, sine);
@@ -122,6 +144,13 @@ void relu(std::span<const float> in, float scale, float* out) {
 }
 void step(std::span<const float> in, float scale, float* out) {
   HWY_DYNAMIC_DISPATCH(step)(in.data(), in.size(), scale, out);
+}
+
+void sign(std::span<const float> in, float scale, float* out) {
+  HWY_DYNAMIC_DISPATCH(sign)(in.data(), in.size(), scale, out);
+}
+void absolute(std::span<const float> in, float scale, float mean, float* out) {
+  HWY_DYNAMIC_DISPATCH(absolute)(in.data(), in.size(), scale, mean, out);
 }
 
 double squared_norm(std::span<const float> x) {

@@ -23,6 +23,12 @@ void relu(std::span<const float> in, float scale, float* out);
 /// out[i] = scale if in[i] > 0, else 0.
 void step(std::span<const float> in, float scale, float* out);
 
+/// out[i] = scale if in[i] > 0, else -scale.
+void sign(std::span<const float> in, float scale, float* out);
+
+/// out[i] = scale (|in[i]| - mean), mean >= 0.
+void absolute(std::span<const float> in, float scale, float mean, float* out);
+
 /// Sum of squares, in double.
 double squared_norm(std::span<const float> x);
 

@@ -38,6 +38,10 @@ TEST(Pointwise, NothingComesOutThatIsNotFinite) {
   for (std::size_t i = 0; i < bad.size(); ++i)
     EXPECT_TRUE(std::isfinite(a[i]) && std::isfinite(b[i]));
   EXPECT_EQ(b, (std::vector<float>{4, 0, 0, 4, 0, 0}));
+  absolute(bad, 4.0f, 1.0f, a.data());
+  sign(bad, 4.0f, b.data());
+  for (const float v : a) EXPECT_TRUE(std::isfinite(v));
+  EXPECT_EQ(b, (std::vector<float>{4, -4, -4, 4, -4, -4}));
 }
 
 TEST(Pointwise, AnElementDoesNotDependOnItsPlace) {
@@ -51,13 +55,17 @@ TEST(Pointwise, AnElementDoesNotDependOnItsPlace) {
   }
 }
 
-TEST(Pointwise, ReluAndStepAreWhatTheySay) {
+TEST(Pointwise, ActivationsAreWhatTheySay) {
   const std::vector<float> x = {-1, 0, 0.5f, 2};
   std::vector<float> out(4);
   relu(x, 3.0f, out.data());
   EXPECT_EQ(out, (std::vector<float>{0, 0, 1.5f, 6}));
   step(x, 3.0f, out.data());
   EXPECT_EQ(out, (std::vector<float>{0, 0, 3, 3}));
+  sign(x, 3.0f, out.data());
+  EXPECT_EQ(out, (std::vector<float>{-3, -3, 3, 3}));
+  absolute(x, 2.0f, 0.25f, out.data());
+  EXPECT_EQ(out, (std::vector<float>{1.5f, -0.5f, 0.5f, 3.5f}));
   EXPECT_EQ(squared_norm(x), 5.25);
 }
 

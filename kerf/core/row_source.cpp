@@ -11,7 +11,10 @@ bool MemorySource::next(RowBlock& block) {
   position_ = end;
   block.first_row = begin;
   block.is_sparse = x_.is_sparse();
-  block.weights.clear();
+  const auto weights = weights_.empty() ? weights_
+                                        : weights_.subspan(static_cast<std::size_t>(begin),
+                                                           static_cast<std::size_t>(end - begin));
+  block.weights.assign(weights.begin(), weights.end());
   block.image = {};
   const RowsView rows = x_.slice(begin, end);
   if (block.is_sparse) {

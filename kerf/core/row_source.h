@@ -17,6 +17,9 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
+/// Numbers in one image.
+inline Index values_of(ImageShape shape) { return shape.height * shape.width * shape.channels; }
+
 /// Some consecutive rows with what belongs to them.  Owns its memory; sources reuse it.
 struct RowBlock {
   Index first_row = 0;     ///< position of row 0 in the whole stream
@@ -26,6 +29,7 @@ struct RowBlock {
   Matrix<double> targets;  ///< rows x targets (none: 0 columns); a class is its number 0, 1, ...
   std::vector<double> weights;  ///< one per row, or empty: every row counts once
   ImageShape image;             ///< set when the rows are images
+  Index copies = 1;             ///< consecutive rows made of one example: a fold holds all of them
 
   RowsView x() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
   Index rows() const { return is_sparse ? sparse.rows() : dense.rows(); }
@@ -49,8 +53,10 @@ RowBlock read_all(RowSource& source);
 /// A source over matrices in memory; the views must outlive it.
 class MemorySource final : public RowSource {
  public:
-  MemorySource(RowsView x, MatrixView<const double> targets, Index block_rows = 4096)
-      : x_(x), targets_(targets), block_rows_(block_rows) {}
+  /// No weights: every row counts once.
+  MemorySource(RowsView x, MatrixView<const double> targets, Index block_rows = 4096,
+               std::span<const double> weights = {})
+      : x_(x), targets_(targets), block_rows_(block_rows), weights_(weights) {}
 
   Index cols() const override { return x_.cols(); }
   void rewind() override { position_ = 0; }
@@ -60,6 +66,7 @@ class MemorySource final : public RowSource {
   RowsView x_;
   MatrixView<const double> targets_;
   Index block_rows_;
+  std::span<const double> weights_;
   Index position_ = 0;
 };
 

@@ -12,10 +12,12 @@ ArcCosineFeatures::ArcCosineFeatures(Index in_dim, const Options& options, rng::
     : FeatureMap(in_dim, options.features), order_(options.order) {
   KERF_REQUIRE(options.bias.has_value(), usage,
                "map arccos: --bias auto needs data; give a number");
-  const bool unit = options.directions != Directions::gaussian && order_ == 1;
-  const auto dim = static_cast<double>(direction_dim(in_dim, *options.bias));
-  scale_ = static_cast<float>(std::sqrt(2 * (unit ? dim : 1.0) / static_cast<double>(out_dim())));
-  projection_ = draw_directions(options.directions, in_dim, *options.bias, out_dim(), key);
+  const double c = order_ == 0 ? 1
+                               : DirectionSet::inverse_variance(
+                                     options.directions, direction_dim(in_dim, *options.bias));
+  scale_ = static_cast<float>(std::sqrt(2 * c / static_cast<double>(out_dim())));
+  directions_ =
+      DirectionSet(options.directions, in_dim, *options.bias, out_dim(), key, options.gibbs_sweeps);
 }
 
 std::unique_ptr<Kernel> ArcCosineFeatures::kernel(const Options& options) {
@@ -28,15 +30,17 @@ double ArcCosineFeatures::relative_variance(const Options& options) {
   return (options.order == 0 ? 1.0 : 6.0) / static_cast<double>(options.features);
 }
 
+double ArcCosineFeatures::relative_bias(const Options& options) {
+  return DirectionSet::relative_bias(options.directions, options.gibbs_sweeps);
+}
+
 Index ArcCosineFeatures::bytes(Index in_dim, const Options& options) {
-  // Orthogonal directions are made in double, one group per thread, and kept once before packing.
-  const Index copies = options.directions == Directions::orthogonal ? 4 : 1;
-  return 4 * (in_dim + 1) * options.features * copies;
+  return DirectionSet::bytes(options.directions, in_dim + 1, options.features);
 }
 
 void ArcCosineFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
   const auto activate = order_ == 0 ? step : relu;
-  projection_.apply(x, [&](Index i, Index first, std::span<float> y) {
+  directions_.apply(x, [&](Index i, Index first, std::span<float> y) {
     activate(y, scale_, out.row(i).data() + first);
   });
 }

@@ -4,12 +4,14 @@
 //   order 1:  phi(x) = sqrt(2/m) c max(0, W x')        k = |x'||y'| kappa1(a), a = cos angle(x',
 //   y')
 //
-//   W: m random directions in R^d' (directions.h); c = 1 for gaussian ones, sqrt(d') for unit ones.
+//   W: m random directions in R^d' (directions.h); c = 1 for gaussian ones, sqrt(d') for unit ones
+//   (structured: d' padded to a power of two).
 //
-// Unbiased:   E <phi(x), phi(y)> = k(x, y), for all kinds of directions.
+// Unbiased:   E <phi(x), phi(y)> = k(x, y), for all kinds of directions but gibbs (directions.h).
 // Error:      order 0: Var = k (2 - k)/m <= 1/m;  order 1: Var <= 6 |x'|^2 |y'|^2/m (gaussian),
 //             <= 6 d'/(d' + 2) |x'|^2 |y'|^2/m (sphere); orthogonal: observed to be lower still,
-//             proved only within a factor d' (rows of one group are dependent).
+//             proved only within a factor d' (rows of one group are dependent);
+//             structured: no proof, observed to be close to independent ones.
 // Cost:       O(m d) a dense row, O(m nnz) a sparse one; m d floats.
 // Reference:  Cho & Saul, "Kernel methods for deep learning", NIPS 2009; leverage-score directions:
 //             Zandieh et al., NeurIPS 2021, section 2.2 (see directions.h).
@@ -26,12 +28,14 @@ struct ArcCosineMapOptions {
   Index order = 1;
   Index features = 4096;
   Directions directions = Directions::sphere;
+  Index gibbs_sweeps = 1;
   std::optional<double> bias;
 
   void describe(OptionVisitor& v) {
     v.integer("order", order, {0, 1}, "order of the kernel: 0 (step) or 1 (ReLU)");
     v.integer("features", features, {1, 1 << 24}, "number of features");
     v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
+    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
   }
@@ -49,6 +53,7 @@ class ArcCosineFeatures final : public FeatureMap {
   ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options);
   static double relative_variance(const Options& options);
+  static double relative_bias(const Options& options);
   static Index bytes(Index in_dim, const Options& options);
 
  private:
@@ -56,7 +61,7 @@ class ArcCosineFeatures final : public FeatureMap {
 
   Index order_;
   float scale_;
-  Projection projection_;
+  DirectionSet directions_;
 };
 
 }  // namespace kerf

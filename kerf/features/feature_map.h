@@ -54,6 +54,8 @@ struct FeatureMapEntry {
   std::unique_ptr<Kernel> (*kernel)(const Params& params);
   /// v with Var <phi(x), phi(y)> <= v k(x, x) k(y, y).
   double (*relative_variance)(const Params& params);
+  /// b with |E <phi(x), phi(y)> - k(x, y)| <= b sqrt(k(x, x) k(y, y)); 0: unbiased.
+  double (*relative_bias)(const Params& params);
   /// Memory that a map of these options holds.
   Index (*bytes)(Index in_dim, const Params& params);
 };
@@ -67,7 +69,8 @@ typename Map::Options map_options(const Params& params) {
   return read_options<typename Map::Options>(params, Map::kOwner);
 }
 
-/// The registry line of a map class: it names itself, its options and its kernel.
+/// The registry line of a map class: it names itself, its options and its kernel.  A map that is
+/// biased has a function relative_bias(options).
 template <class Map>
 constexpr FeatureMapEntry feature_map_entry() {
   return {
@@ -81,6 +84,12 @@ constexpr FeatureMapEntry feature_map_entry() {
       },
       [](const Params& params) { return Map::kernel(map_options<Map>(params)); },
       [](const Params& params) { return Map::relative_variance(map_options<Map>(params)); },
+      [](const Params& params) {
+        if constexpr (requires { Map::relative_bias(map_options<Map>(params)); })
+          return Map::relative_bias(map_options<Map>(params));
+        else
+          return 0.0;
+      },
       [](Index in_dim, const Params& params) {
         return Map::bytes(in_dim, map_options<Map>(params));
       },

@@ -7,6 +7,7 @@
 
 #include "kerf/core/pointwise.h"
 #include "kerf/core/require.h"
+#include "kerf/features/unit_rows.h"
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"
 
@@ -48,54 +49,6 @@ std::vector<LayerSize> whole_sizes(Index dim, const NtkMapOptions& options) {
   return sizes;
 }
 
-/// x' / |x'| for a block of rows, dense or sparse as they came, and the lengths |x'|.
-class UnitRows {
- public:
-  void assign(const RowsView& x, double bias) {
-    is_sparse_ = x.is_sparse();
-    norms_.clear();
-    sparse_.clear();
-    sparse_.cols = direction_dim(x.cols(), bias);
-    if (!is_sparse_) dense_.resize(x.rows(), sparse_.cols);
-    for (Index i = 0; i < x.rows(); ++i) {
-      const auto values = is_sparse_ ? x.sparse().row(i).values : x.dense().row(i);
-      norms_.push_back(length(values, bias));
-      const double scale = norm(i) > 0 ? 1 / norm(i) : 0;
-      if (is_sparse_)
-        push_sparse(x.sparse().row(i), bias, scale);
-      else
-        fill_dense(values, bias, scale, dense_.row(i));
-    }
-  }
-  RowsView view() const { return is_sparse_ ? RowsView(sparse_.view()) : RowsView(dense_.view()); }
-  double norm(Index i) const { return norms_[static_cast<std::size_t>(i)]; }
-
- private:
-  /// In the order of the columns: zeros change nothing, so dense and sparse rows have equal bits.
-  static double length(std::span<const float> x, double bias) {
-    double sum = 0;
-    for (const float v : x) sum += double{v} * v;
-    return std::sqrt(sum + bias * bias);
-  }
-  static void fill_dense(std::span<const float> x, double bias, double scale,
-                         std::span<float> out) {
-    for (std::size_t j = 0; j < x.size(); ++j) out[j] = static_cast<float>(x[j] * scale);
-    if (bias != 0) out.back() = static_cast<float>(bias * scale);
-  }
-  void push_sparse(const SparseRow& x, double bias, double scale) {
-    for (std::size_t k = 0; k < x.values.size(); ++k)
-      sparse_.push(x.columns[k], static_cast<float>(x.values[k] * scale));
-    if (bias != 0)
-      sparse_.push(static_cast<std::int32_t>(sparse_.cols - 1), static_cast<float>(bias * scale));
-    sparse_.end_row();
-  }
-
-  Matrix<float> dense_;
-  CsrMatrix sparse_;
-  std::vector<double> norms_;
-  bool is_sparse_ = false;
-};
-
 /// out(i, :) = a(i, :) (x) b(i, :), whole.
 void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<float> out) {
   std::vector<float> spread;
@@ -105,11 +58,6 @@ void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<flo
     for (const float left : a.row(i))
       for (const float r : right) *to++ = left * r;
   }
-}
-
-/// Memory of a projection while and after it is made (as in ArcCosineFeatures::bytes).
-Index direction_bytes(Index dim, Index count, Directions kind) {
-  return 4 * dim * count * (kind == Directions::orthogonal ? 4 : 1);
 }
 
 }  // namespace
@@ -144,17 +92,22 @@ NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::
   KERF_REQUIRE(options.bias.has_value(), usage,
                "map ntk-rf: --bias auto needs data; give a number");
   bias_ = *options.bias;
-  const bool unit = options.directions != Directions::gaussian;
+  if (SplitNetwork::splits(options)) {
+    split_.emplace(direction_dim(in_dim, bias_), options, key.child("split"));
+    return;
+  }
   std::uint64_t label = 0;
   for (const LayerSize& size : layer_sizes(in_dim, options)) {
     const rng::Key layer_key = key.child(++label);
     const auto draw = [&](Index count, const char* name) {
-      return draw_directions(options.directions, size.phi_in, 0, count, layer_key.child(name));
+      return DirectionSet(options.directions, size.phi_in, 0, count, layer_key.child(name),
+                          options.gibbs_sweeps);
     };
     Layer layer;
     layer.size = size;
-    layer.relu_scale = static_cast<float>(std::sqrt(
-        2.0 * static_cast<double>(unit ? size.phi_in : 1) / static_cast<double>(size.m1)));
+    layer.relu_scale = static_cast<float>(
+        std::sqrt(2 * DirectionSet::inverse_variance(options.directions, size.phi_in) /
+                  static_cast<double>(size.m1)));
     const Index steps = size.step_directions();
     layer.step_scale = static_cast<float>(
         std::sqrt((size.signs ? 0.5 : 2.0) / static_cast<double>(std::max<Index>(1, steps))));
@@ -177,7 +130,12 @@ std::unique_ptr<Kernel> NtkRandomFeatures::kernel(const Options& options) {
   return find_kernel(kNetworkKernelNames[static_cast<int>(options.kernel)]).make(params);
 }
 
+double NtkRandomFeatures::relative_bias(const Options& options) {
+  return DirectionSet::relative_bias(options.directions, options.gibbs_sweeps);
+}
+
 double NtkRandomFeatures::relative_variance(const Options& options) {
+  if (SplitNetwork::splits(options)) return SplitNetwork::relative_variance(options);
   const auto depth = static_cast<double>(options.depth);
   if (options.kernel == NetworkKernel::nngp)
     return depth * 6 / static_cast<double>(options.features);
@@ -199,10 +157,12 @@ double NtkRandomFeatures::relative_variance(const Options& options) {
 }
 
 Index NtkRandomFeatures::bytes(Index in_dim, const Options& options) {
+  if (SplitNetwork::splits(options))
+    return SplitNetwork::bytes(direction_dim(in_dim, options.bias.value_or(1)), options);
   Index bytes = 0;
   for (const LayerSize& size : layer_sizes(in_dim, options)) {
     const Index count = options.shared_directions ? std::max(size.m1, size.m0) : size.m1 + size.m0;
-    bytes += direction_bytes(size.phi_in, count, options.directions);
+    bytes += DirectionSet::bytes(options.directions, size.phi_in, count);
     if (options.sketch != ProductSketch::none) bytes += 8 * (size.m0 + size.psi_in + size.ms);
   }
   return bytes;
@@ -221,6 +181,7 @@ void NtkRandomFeatures::transform_block(const RowsView& x, MatrixView<float> out
   thread_local Matrix<float> memory[2];  // psi of this layer and of the one below
   unit.assign(x, bias_);
   RowsView phi = unit.view(), psi = phi;
+  if (split_) split_->apply(phi, out);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const LayerSize& size = layers_[l].size;
     MatrixView<float> next = out;

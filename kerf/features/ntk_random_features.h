@@ -1,5 +1,9 @@
 // Random features of the neural tangent kernel (NTK) and of the NNGP of ReLU networks, any depth.
 //
+// By default (option split) the layers are those of split_network.h, which have less variance and
+// cost less.  What follows are the published layers, --split false; sketch none, and maps of too
+// few features for a split, have them too.
+//
 //   x' = (x, bias);  psi_0 = phi_0 = x' / |x'|;  for l = 1 .. L, with random directions W_l:
 //     phi_l = sqrt(2 c/m1) max(0, W_l phi_{l-1})   c = dimension of phi_{l-1} for unit directions
 //     e_l   = sqrt(2/m0) [W_l phi_{l-1} > 0]       (W_l its own, unless directions are shared)
@@ -12,7 +16,8 @@
 //   step features need P_L features, P_0 = d', P_l = m + m P_{l-1}.  m is the largest that fits M
 //   (or option m0); the last layer gets the features left over as order-1 features.
 //
-// Unbiased:   at depth 1, for all options.  Beyond, every layer is unbiased given the one below,
+// Unbiased:   at depth 1, for all options but directions gibbs (directions.h).  Beyond, every layer
+// is unbiased given the one below,
 //             and the whole has a bias of O(1/m1); none for nngp at x = y.
 // Error:      depth 1, |x'| = |y'| = 1: <phi, phi> has Var <= 6/m1, <e, e> has
 //             Var <= v0 = 1/(4 (m0 - 1)) with signs, 1/m0 with steps, and the sketch, uncorrelated
@@ -39,50 +44,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/features/directions.h"
 #include "kerf/features/feature_map.h"
-#include "kerf/kernels/ntk.h"
+#include "kerf/features/ntk_map_options.h"
+#include "kerf/features/split_network.h"
 #include "kerf/sketch/sketch.h"
 
 namespace kerf {
-
-enum class NetworkKernel { ntk, nngp };
-inline constexpr const char* kNetworkKernelNames[] = {"ntk", "nngp"};
-
-enum class ProductSketch { tensorsrht, tensorsketch, none };
-inline constexpr const char* kProductSketchNames[] = {"tensorsrht", "tensorsketch", "none"};
-
-struct NtkMapOptions {
-  NetworkKernel kernel = NetworkKernel::ntk;
-  Index depth = 2;
-  Index features = 4096;
-  Directions directions = Directions::sphere;
-  ProductSketch sketch = ProductSketch::tensorsrht;
-  bool shared_directions = true;
-  bool signs = true;
-  Index m0 = 0;
-  Index ms = 0;
-  std::optional<double> bias;
-
-  void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel, kNetworkKernelNames,
-             "kernel of the network: all layers trained "
-             "(ntk) or the last one only (nngp)");
-    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
-    v.integer("features", features, {1, 1 << 24}, "number of features");
-    v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
-    v.choice("sketch", sketch, kProductSketchNames,
-             "how the tensor product of a layer is sketched; none: kept whole");
-    v.flag("shared-directions", shared_directions,
-           "step and ReLU features of a layer use the same directions");
-    v.flag("signs", signs, "a constant and random signs in place of step features: less variance");
-    v.integer("m0", m0, {0, 1 << 24},
-              "step features of a layer; 0: as many as ReLU features (sketch none: what fits)");
-    v.integer("ms", ms, {0, 1 << 24}, "features that are sketched products; 0: half of them");
-    v.automatic("bias", bias, {0, 1e30},
-                "constant coordinate appended to every row; auto: the typical length of a row");
-  }
-};
 
 class NtkRandomFeatures final : public FeatureMap {
  public:
@@ -99,6 +66,7 @@ class NtkRandomFeatures final : public FeatureMap {
   NtkRandomFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options);
   static double relative_variance(const Options& options);
+  static double relative_bias(const Options& options);
   static Index bytes(Index in_dim, const Options& options);
 
   /// Dimensions of one layer; m0 = ms = 0 for nngp.
@@ -115,8 +83,8 @@ class NtkRandomFeatures final : public FeatureMap {
   struct Layer {
     LayerSize size;
     float relu_scale, step_scale;
-    Projection directions;
-    Projection step_directions;          // nothing in it: shared
+    DirectionSet directions;
+    DirectionSet step_directions;        // nothing in it: shared
     std::unique_ptr<TensorMap> product;  // null: the whole tensor product, or none (nngp)
   };
 
@@ -127,6 +95,7 @@ class NtkRandomFeatures final : public FeatureMap {
 
   double bias_;
   std::vector<Layer> layers_;
+  std::optional<SplitNetwork> split_;  // in place of the layers
 };
 
 }  // namespace kerf

@@ -17,7 +17,11 @@ namespace {
 
 constexpr Index kDim = 5;
 
-NtkMapOptions options_of(const Params& params) { return map_options<NtkRandomFeatures>(params); }
+/// The published layers unless `split` is given: split_network_test.cpp is about the others.
+NtkMapOptions options_of(Params params) {
+  params.try_emplace("split", "false");
+  return map_options<NtkRandomFeatures>(params);
+}
 
 std::vector<float> transform(const FeatureMap& map, const std::vector<float>& row) {
   std::vector<float> out(static_cast<std::size_t>(map.out_dim()));
@@ -39,13 +43,25 @@ std::vector<double> products(Directions kind, Index count, rng::Key key,
                              const std::vector<double>& x) {
   const auto dim = static_cast<Index>(x.size());
   Matrix<float> w(count, dim);
-  for (Index j = 0; j < count && kind != Directions::orthogonal; ++j) {
+  for (Index j = 0; j < count; ++j) {
     if (kind == Directions::gaussian)
       rng::fill_normal(key, static_cast<std::uint64_t>(j * dim), w.row(j));
-    else
-      rng::sphere(key, static_cast<std::uint64_t>(j), w.row(j));
+    if (kind == Directions::sphere) rng::sphere(key, static_cast<std::uint64_t>(j), w.row(j));
+    if (kind == Directions::gibbs) gibbs_direction(key, static_cast<std::uint64_t>(j), 1, w.row(j));
   }
   if (kind == Directions::orthogonal) w = orthogonal_directions(dim, count, key);
+  if (kind == Directions::structured && count > 0) {  // column by column, from the unit vectors
+    const DirectionSet directions(kind, dim, 0, count, key);
+    for (Index k = 0; k < dim; ++k) {
+      std::vector<float> e(static_cast<std::size_t>(dim));
+      e[static_cast<std::size_t>(k)] = 1;
+      directions.apply(MatrixView<const float>(e.data(), 1, dim),
+                       [&](Index, Index first, std::span<float> v) {
+                         for (std::size_t j = 0; j < v.size(); ++j)
+                           w(first + static_cast<Index>(j), k) = v[j];
+                       });
+    }
+  }
   std::vector<double> y(static_cast<std::size_t>(count), 0.0);
   for (Index j = 0; j < count; ++j)
     for (Index k = 0; k < dim; ++k)
@@ -87,7 +103,7 @@ std::vector<double> slow_features(const std::vector<float>& row, const NtkMapOpt
   for (const auto& size : NtkRandomFeatures::layer_sizes(static_cast<Index>(row.size()), options)) {
     const rng::Key layer = key.child(++l);
     const double c =
-        options.directions == Directions::gaussian ? 1 : static_cast<double>(phi.size());
+        DirectionSet::inverse_variance(options.directions, static_cast<Index>(phi.size()));
     const bool shared = options.shared_directions;
     const Index steps = size.step_directions(), widest = std::max(size.m1, steps);
     auto relu =

@@ -6,15 +6,19 @@
 #include "kerf/core/require.h"
 #include "kerf/features/arc_cosine_features.h"
 #include "kerf/features/fourier_features.h"
+#include "kerf/features/gradient_features.h"
+#include "kerf/features/ntk_poly_features.h"
 #include "kerf/features/ntk_random_features.h"
+#include "kerf/features/ntk_sketch_features.h"
 
 namespace kerf {
 namespace {
 
 constexpr FeatureMapEntry kFeatureMaps[] = {
-    feature_map_entry<FourierFeatures>(),
-    feature_map_entry<ArcCosineFeatures>(),
-    feature_map_entry<NtkRandomFeatures>(),
+    feature_map_entry<FourierFeatures>(),   feature_map_entry<ArcCosineFeatures>(),
+    feature_map_entry<NtkRandomFeatures>(), feature_map_entry<NtkPolyFeatures>(),
+    feature_map_entry<NtkSketchFeatures>(),
+    feature_map_entry<GradientFeatures>(),
 };
 
 }  // namespace

@@ -25,6 +25,27 @@ bool is_one_hot(const DataSummary& summary, std::size_t column) {
   return !summary.one_hot.empty() && summary.one_hot[column];
 }
 
+/// One mean and one deviation for all pixels of a channel.
+void scale_channels(const DataSummary& summary, Scaling& scaling) {
+  KERF_REQUIRE(summary.image.present(), usage,
+               "--scale channel is for images: say their shape with --image HxWxC");
+  const auto channels = static_cast<std::size_t>(summary.image.channels);
+  const std::size_t columns = summary.mean.size();
+  const double pixels = static_cast<double>(columns / channels);
+  std::vector<double> mean(channels, 0.0), square(channels, 0.0);
+  for (std::size_t k = 0; k < columns; ++k) {
+    mean[k % channels] += summary.mean[k] / pixels;
+    square[k % channels] += summary.mean_square[k] / pixels;
+  }
+  for (std::size_t k = 0; k < columns; ++k) {
+    const double m = mean[k % channels], s = square[k % channels];
+    const double deviation = std::sqrt(std::max(0.0, s - m * m));
+    scaling.centre.push_back(static_cast<float>(m));
+    scaling.factor.push_back(
+        deviation > kNoVariance * std::sqrt(s) ? static_cast<float>(1 / deviation) : 0.0f);
+  }
+}
+
 }  // namespace
 
 void Scaling::apply(RowBlock& block) const {
@@ -74,8 +95,10 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary) {
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {
   kind = resolve_scale(kind, summary);
   Scaling scaling;
-  if (summary.is_bytes) scaling.common_factor = 1.0f / 255;
+  const bool by_column = kind != ScaleKind::unit && kind != ScaleKind::none;
+  if (summary.is_bytes && !by_column) scaling.common_factor = 1.0f / 255;
   scaling.unit_rows = kind == ScaleKind::unit;
+  if (kind == ScaleKind::channel) scale_channels(summary, scaling);
   if (kind != ScaleKind::standard && kind != ScaleKind::rms) return scaling;
 
   KERF_REQUIRE(kind == ScaleKind::rms || !summary.is_sparse, usage,

@@ -1,6 +1,7 @@
 // What happens to a row's numbers between the file and the feature map.
 //
 //   standard   (x_k - mean_k) / sd_k; a column without variance becomes 0, a one-hot column stays
+//   channel    images: (x - mean_c) / sd_c with mean and deviation of channel c over all pixels
 //   rms        x_k / sqrt(mean x_k^2): sparse rows stay sparse
 //   unit       x / |x| (a zero row stays 0); bytes are divided by 255 first
 //   none       bytes are divided by 255, nothing else
@@ -14,8 +15,8 @@
 
 namespace kerf {
 
-enum class ScaleKind { automatic, standard, rms, unit, none };
-inline constexpr const char* kScaleNames[] = {"auto", "standard", "rms", "unit", "none"};
+enum class ScaleKind { automatic, standard, channel, rms, unit, none };
+inline constexpr const char* kScaleNames[] = {"auto", "standard", "channel", "rms", "unit", "none"};
 
 struct Scaling {
   std::vector<float> centre;  ///< subtracted first; empty: nothing

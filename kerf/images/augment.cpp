@@ -113,6 +113,7 @@ bool AugmentedSource::next(RowBlock& block) {
   block.first_row = input_.first_row * copies;
   block.is_sparse = false;
   block.image = input_.image;
+  block.copies = copies;
   block.dense.resize(rows * copies, input_.dense.cols());
   block.targets.resize(rows * copies, input_.targets.cols());
   block.weights.clear();

@@ -15,8 +15,6 @@ namespace {
 /// Rows that one thread prepares at a time.
 constexpr Index kPieceRows = 32;
 
-Index values_of(ImageShape shape) { return shape.height * shape.width * shape.channels; }
-
 Index patch_values(const ImageSteps& steps) {
   return steps.patch * steps.patch * steps.input.channels;
 }
@@ -138,6 +136,22 @@ ImageShape ImageSteps::output() const {
   if (!patch_basis.present()) return shape;
   return {patches_across(shape.height, patch, stride), patches_across(shape.width, patch, stride),
           patch_basis.matrix().rows()};
+}
+
+void ImageSteps::check() const {
+  const ImageShape shape = cropped();
+  KERF_REQUIRE(input.height >= 1 && input.width >= 1 && input.channels >= 1 &&
+                   std::isfinite(factor) && (height == 0) == (width == 0) &&
+                   shape.height <= input.height && shape.width <= input.width,
+               data, "the crop does not fit the images");
+  KERF_REQUIRE(!whitening.present() ||
+                   (whitening.matrix().rows() == values_of(shape) &&
+                    whitening.matrix().cols() == values_of(shape) && !patch_basis.present()),
+               data, "the whitening does not fit the images");
+  KERF_REQUIRE(!patch_basis.present() ||
+                   (patch >= 1 && stride >= 1 && patch <= std::min(shape.height, shape.width) &&
+                    patch_basis.matrix().cols() == patch_values(*this)),
+               data, "the patches do not fit the images");
 }
 
 void ImageSteps::apply(RowBlock& block) const {

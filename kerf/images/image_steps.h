@@ -57,6 +57,8 @@ struct ImageSteps {
   bool present() const { return input.present(); }
   ImageShape cropped() const;
   ImageShape output() const;
+  /// Error (data) if the parts do not fit each other: steps may come from a file.
+  void check() const;
   /// Replaces the block's rows (images of shape `input`) by prepared ones.
   void apply(RowBlock& block) const;
 };

@@ -67,6 +67,7 @@ class CsvReader final : public Reader {
     at_beginning_ = true;
   }
   bool find_row();
+  Index plain_cells(const char*& p, double* out) const;
   bool parse_row(double* out, RawBlock& block);
   Cell slow_cell(const char* p);
   const char* close_quote(const char* p);
@@ -151,13 +152,27 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
   return block.rows > 0;
 }
 
+/// Reads the cells at `p` while they are numbers with a delimiter right behind, which most are, and
+/// moves `p` behind them; their number.  The last cell of a row is never one of them.
+Index CsvReader::plain_cells(const char*& p, double* out) const {
+  const char delimiter = dialect_.delimiter;
+  if (delimiter == ' ') return 0;  // runs of blanks
+  const Index last = spelled_ >= 0 ? spelled_ : schema_.columns - 1;
+  for (Index j = 0; j < last; ++j) {
+    const char* const q = parse_decimal(p, out[j]);
+    if (q == nullptr || *q != delimiter || !std::isfinite(out[j])) return j;
+    p = q + 1;
+  }
+  return last;
+}
+
 /// Reads the row at position_ and moves behind it; false: the window ends before the row does.
 bool CsvReader::parse_row(double* out, RawBlock& block) {
   const char delimiter = dialect_.delimiter;
   const bool blanks = delimiter == ' ';
   const Index columns = schema_.columns;
   const char* p = position_;
-  for (Index j = 0; j < columns; ++j) {
+  for (Index j = plain_cells(p, out); j < columns; ++j) {
     while (is_blank(*p)) ++p;
     const char* const begin = p;
     const char* q = parse_decimal(p, out[j]);

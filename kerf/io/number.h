@@ -73,7 +73,7 @@ double parse_any_decimal(const char* begin, const char* end);
 /// or after the point.  Returns the position after it, or nullptr if there is none.  A number
 /// beyond double is infinite.  kNumberPadding bytes after the text must be readable, and the text
 /// must be followed by something that no number contains.
-inline const char* parse_decimal(const char* p, double& value) {
+[[gnu::always_inline]] inline const char* parse_decimal(const char* p, double& value) {
   const bool negative = *p == '-';
   p += negative || *p == '+';
   const char* const begin = p;

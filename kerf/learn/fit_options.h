@@ -9,6 +9,7 @@
 #include "kerf/core/options.h"
 #include "kerf/features/scaling.h"
 #include "kerf/learn/classification_loss.h"
+#include "kerf/learn/map_choice.h"
 #include "kerf/learn/normal_equations.h"
 #include "kerf/learn/ridge.h"
 
@@ -96,12 +97,20 @@ struct FitReport {
   std::vector<LambdaChoice::Point> path;  ///< lambdas tried
   ScaleKind scale = ScaleKind::none;      ///< what auto came to
   Solver solver = Solver::cholesky;
-  std::string solver_reason;          ///< why this one, in words
-  Index estimated_memory = 0;         ///< before the fit began
-  Index passes = 0;                   ///< over the features after the first; 0: a direct solver
-  double residual = 0;                ///< of an iterative solver, relative and preconditioned
-  std::vector<std::string> notes;     ///< how the solver went about it
-  std::vector<std::string> warnings;  ///< what the user should know about the result
+  std::string solver_reason;            ///< why this one, in words
+  Index estimated_memory = 0;           ///< before the fit began
+  Index passes = 0;                     ///< over the features after the first; 0: a direct solver
+  double residual = 0;                  ///< of an iterative solver, relative and preconditioned
+  std::vector<std::string> notes;       ///< how the solver went about it
+  std::vector<std::string> warnings;    ///< what the user should know about the result
+  std::optional<MapChoice> map_choice;  ///< --map auto: what was tried and why it won
+  /// --features auto: every number of features tried.
+  struct Growth {
+    Index features;
+    double cv_error, seconds;
+  };
+  std::vector<Growth> growth;
+  std::string growth_reason;  ///< why it stopped, in words
 
   void take(LambdaChoice choice) {
     lambda = choice.lambda;

@@ -17,8 +17,8 @@ FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flus
 
 void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
-    const auto fold = static_cast<Index>(
-        rng::below(key_, static_cast<std::uint64_t>(block.first_row + i), buffers_.size()));
+    const auto fold = static_cast<Index>(rng::below(
+        key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies), buffers_.size()));
     if (Index& left = skip_[static_cast<std::size_t>(fold)]; left > 0) {
       --left;
       continue;

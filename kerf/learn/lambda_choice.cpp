@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <optional>
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
@@ -179,6 +179,10 @@ std::vector<double> parse_lambda_grid(const std::string& text) {
   return grid;
 }
 
+std::vector<double> lambdas_asked(const FitOptions& options) {
+  return options.lambda ? std::vector{*options.lambda} : parse_lambda_grid(options.lambda_grid);
+}
+
 ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSearch& search,
                           const Progress& progress) {
   std::vector<const NormalEquations*> all;
@@ -199,13 +203,24 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   {
     FoldPath path(folds);
     fill_by_path(path, unit, features, targets, search, progress, table);
-    result.choice = table.choice(search.per_target);
     report(progress, "solving", 0, 0);
-    if (result.choice.per_target.empty())
-      if (auto model = path.solve(result.choice.lambda)) {
+    for (;;) {
+      result.choice = table.choice(search.per_target);
+      const auto& each = result.choice.per_target;
+      const double least = each.empty() ? result.choice.lambda : *std::ranges::min_element(each);
+      std::optional<LinearModel> model;
+      if (each.empty()) model = path.solve(least);
+      const bool regular = model || path.set_pole(least);
+      if (regular && each.empty() && !model) model = path.solve(least);
+      if (model) {
         result.model = std::move(*model);
         return result;
       }
+      if (regular) break;
+      // Rounding left the sums indefinite: the spaces cannot see that, so it is out of the choice.
+      for (std::size_t k = 0; k < table.lambdas.size(); ++k)
+        if (table.lambdas[k] <= least) table.errors[k].clear();
+    }
   }
   result.model = solve_ridge(all, result.choice);
   return result;

@@ -84,24 +84,27 @@ double LeaveOneOut::error(double lambda) {
   Matrix<double> solution(n, targets_.cols());
   std::copy_n(targets_.data(), n * targets_.cols(), solution.data());
   blas::cholesky_solve(work_.view(), solution.view());
-  blas::cholesky_inverse(work_.view());
+  blas::triangular_inverse(work_.view());  // B^-1 = R^-1 R^-T
   double error = 0;
   for (Index i = 0; i < n; ++i) {
     if (!counts_[static_cast<std::size_t>(i)]) continue;
     const double u = direction_[static_cast<std::size_t>(i)];
-    const double rest = work_(i, i) - u * u / (c + shift_);
+    double diagonal = 0;
+    for (Index k = i; k < n; ++k) diagonal += work_(i, k) * work_(i, k);
+    const double rest = diagonal - u * u / (c + shift_);
     for (const double value : solution.row(i)) error += (value / rest) * (value / rest);
   }
   error /= weight_ * static_cast<double>(targets_.cols());
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
 
+double LeaveOneOut::error_at(int step) {
+  const auto [entry, is_new] = known_.try_emplace(step, 0.0);
+  if (is_new) entry->second = error(lambda(step));
+  return entry->second;
+}
+
 std::pair<int, double> LeaveOneOut::search(int start, int stride) {
-  const auto error_at = [&](int step) {
-    const auto [entry, is_new] = known_.try_emplace(step, 0.0);
-    if (is_new) entry->second = error(lambda(step));
-    return entry->second;
-  };
   int best = start;
   while (best < kLastLambdaStep && !std::isfinite(error_at(best))) ++best;  // singular so far
   for (const int direction : {-stride, stride})

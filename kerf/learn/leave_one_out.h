@@ -38,6 +38,8 @@ class LeaveOneOut {
 
   /// Mean squared error over rows and targets; infinite where B is singular.
   double error(double lambda);
+  /// The same at a step; remembered.
+  double error_at(int step);
   /// Walks downhill from `start` (or from where the error is finite) in steps of `stride`; the best
   /// step and its error.
   std::pair<int, double> search(int start, int stride);

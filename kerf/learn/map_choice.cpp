@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "kerf/core/blas.h"
 #include "kerf/core/memory.h"
@@ -20,11 +22,14 @@
 namespace kerf {
 namespace {
 
-constexpr Index kFirstRows = 500, kMostRows = 2000;  // exact rounds
-constexpr Index kMostFeatureRows = 8192;             // last round
-constexpr Index kFewestFeatures = 256;
-constexpr std::size_t kFinalists = 4;
-constexpr std::size_t kKeptPart = 3;  // one in so many goes on
+constexpr Index kFirstRows = 400, kMostRows = 800;  // exact rounds
+constexpr Index kDualRows = 1200;                   // last round, where features are many,
+constexpr Index kMostFeatureRows = 8192;            // and where they are few
+constexpr Index kFewestFeatures = 256, kMostFeatures = 2048;
+constexpr std::size_t kFinalists = 3;
+constexpr std::size_t kKeptPart = 3;  // of a family, one in so many goes on
+constexpr double kHopeless = 2;       // an error so many times the best: no more work for it
+constexpr double kBehind = 1.2;       // the same in the last round
 constexpr Index kFolds = 5;
 constexpr int kStartStep = -3;  // first lambda looked at: unit 10^-1.5
 
@@ -116,14 +121,17 @@ void feature_gram(const Matrix<float>& z, MatrixView<double> gram) {
   });
 }
 
-double error_by_leave_one_out(const FeatureMap& map, Index count, int start, const Sample& sample) {
+/// `rival`: the best error so far; one who is far behind it needs no better lambda.
+double error_by_leave_one_out(const FeatureMap& map, Index count, int start, double rival,
+                              const Sample& sample) {
   Matrix<float> z(count, map.out_dim());
   map.transform(sample.rows.x().slice(0, count), z.view());
   Matrix<double> gram(count, count);
   feature_gram(z, gram.view());
-  return LeaveOneOut(gram.view(), sample.targets.slice(0, count), sample.weights(count))
-      .search(start, 1)
-      .second;
+  LeaveOneOut problem(gram.view(), sample.targets.slice(0, count), sample.weights(count));
+  // Features want a larger lambda than their kernel: the error of the estimate counts as noise.
+  const auto [step, error] = problem.search(start + 2, 2);
+  return error > kBehind * rival ? error : problem.search(step, 1).second;
 }
 
 /// Best first, by the error of the round just over; ties stay in the order of the candidates.
@@ -133,9 +141,30 @@ void sort_trials(std::vector<MapChoice::Trial>& trials, std::size_t count) {
       [](const auto& a, const auto& b) { return a.errors.back() < b.errors.back() * (1 - kTie); });
 }
 
+/// Who goes on: the best of each family, and the best of all.  They move to the front.
+std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) {
+  std::map<std::string, std::size_t> members, seen;
+  for (std::size_t i = 0; i < count; ++i) ++members[trials[i].candidate.family];
+  std::vector<bool> stays;
+  const double hopeless = kHopeless * trials.front().errors.back();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string& family = trials[i].candidate.family;
+    const std::size_t places = (members[family] + kKeptPart - 1) / kKeptPart;
+    const bool near = trials[i].errors.back() <= hopeless || trials[i].errors.size() == 1;
+    stays.push_back(i < kFinalists || (seen[family]++ < places && near));
+  }
+  std::vector<MapChoice::Trial> kept, dropped;
+  for (std::size_t i = 0; i < count; ++i)
+    (stays[i] ? kept : dropped).push_back(std::move(trials[i]));
+  std::ranges::move(kept, trials.begin());
+  std::ranges::move(dropped, trials.begin() + std::ssize(kept));
+  return kept.size();
+}
+
 void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTable& table,
                  const Sample& sample, const Progress& progress) {
   Matrix<double> gram(rows, rows);
+  double best_error = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
     report(progress, "choosing the map", static_cast<Index>(i), static_cast<Index>(count));
     MapChoice::Trial& trial = choice.trials[i];
@@ -143,10 +172,18 @@ void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTab
     table.gram(*kernel, rows, gram.view());
     LeaveOneOut problem(gram.view(), sample.targets.slice(0, rows), sample.weights(rows));
     const bool first = trial.errors.empty();
-    auto best = problem.search(first ? kStartStep : trial.lambda_step, first ? 2 : 1);
-    if (first) best = problem.search(best.first, 1);
+    if (!first) {
+      // Where it stood before, and no search if it is far behind by now.
+      const double error = problem.error_at(trial.lambda_step);
+      if (std::isfinite(error) && error > kHopeless * best_error) {
+        trial.errors.push_back(error);
+        continue;
+      }
+    }
+    const auto best = problem.search(first ? kStartStep : trial.lambda_step, first ? 2 : 1);
     trial.lambda_step = best.first;
     trial.errors.push_back(best.second);
+    best_error = std::min(best_error, best.second);
   }
   choice.rounds.push_back({rows, 0});
   sort_trials(choice.trials, count);
@@ -155,20 +192,22 @@ void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTab
 void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sample& sample,
                    const Progress& progress) {
   const Index have = sample.rows.rows(), m = sample.options.features;
-  const Index features =
-      std::clamp<Index>(static_cast<Index>(static_cast<double>(m) * static_cast<double>(have) /
-                                           static_cast<double>(rows)),
-                        std::min(m, kFewestFeatures), m) /
-      2 * 2;
+  const double part = static_cast<double>(have) / static_cast<double>(rows);
+  const Index most = std::min(m, kMostFeatures);
+  const Index features = std::clamp<Index>(static_cast<Index>(static_cast<double>(m) * part),
+                                           std::min(most, kFewestFeatures), most) /
+                         2 * 2;
   const bool by_folds = 2 * features < have;
-  const Index used = by_folds ? have : std::min(have, kMostRows);
+  const Index used = by_folds ? have : std::min(have, kDualRows);
+  double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
     report(progress, "trying features", static_cast<Index>(i), static_cast<Index>(count));
     MapChoice::Trial& trial = choice.trials[i];
     const auto map = make_map(trial.candidate, std::max<Index>(features, 2), sample);
-    trial.errors.push_back(by_folds
-                               ? error_by_folds(*map, used, sample)
-                               : error_by_leave_one_out(*map, used, trial.lambda_step, sample));
+    trial.errors.push_back(
+        by_folds ? error_by_folds(*map, used, sample)
+                 : error_by_leave_one_out(*map, used, trial.lambda_step, best, sample));
+    best = std::min(best, trial.errors.back());
   }
   choice.rounds.push_back({used, features});
   sort_trials(choice.trials, count);
@@ -197,7 +236,8 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
   std::vector<MapCandidate> candidates;
   const auto offer = [&](const char* map, Params options, std::string label) {
     if (registered(map) == nullptr) return;
-    auto candidate = agree({map, std::move(options), std::move(label)}, fixed);
+    const std::string family = label.substr(0, label.find(','));
+    auto candidate = agree({map, std::move(options), std::move(label), family}, fixed);
     if (!candidate) return;
     const auto same = [&](const MapCandidate& other) {
       return other.map == candidate->map && other.options == candidate->options;
@@ -235,33 +275,35 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
   const auto start = std::chrono::steady_clock::now();
   const Sample sample{sample_rows, targets, options};
   const Index exact_rows = std::min(sample_rows.rows(), kMostRows);
+  const Index dual_rows = std::min(sample_rows.rows(), kDualRows);
   MapChoice choice;
   for (MapCandidate& candidate : candidates) choice.trials.push_back({std::move(candidate), {}, 0});
   if (choice.trials.size() > 1) {
-    require_memory(32 * exact_rows * exact_rows, options.memory_limit,
-                   fmt::format("--map auto on a sample of {} rows", exact_rows),
+    require_memory(32 * dual_rows * dual_rows, options.memory_limit,
+                   fmt::format("--map auto on a sample of {} rows", dual_rows),
                    "name the map with --map, or raise --memory");
     const PairTable table(sample_rows.x().slice(0, exact_rows));
     std::size_t count = choice.trials.size();
     for (Index n = std::min(kFirstRows, exact_rows);; n = std::min(2 * n, exact_rows)) {
       exact_round(choice, count, n, table, sample, progress);
-      const bool last = n == exact_rows;
-      if (!options.keep_all || last)
-        count = std::min(count, std::max(kFinalists, last ? 0 : count / kKeptPart));
-      if (last) break;
+      if (!options.keep_all || n == exact_rows) count = survivors(choice.trials, count);
+      if (n == exact_rows) break;
     }
-    feature_round(choice, std::min(count, kFinalists), rows, sample, progress);
+    feature_round(choice, count, rows, sample, progress);
   }
   choice.reason = explain(choice);
   choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return choice;
 }
 
-Index map_choice_rows(Index rows, Index features) {
-  const Index exact = std::min(rows, kMostRows);
+Index map_choice_rows(Index rows, Index cols, Index features, Index memory) {
+  // Four matrices of n x n numbers in a quarter of the memory; rows of at most 1 GB.
+  const auto by_memory = static_cast<Index>(std::sqrt(static_cast<double>(memory) / 128));
+  const Index dual = std::clamp<Index>(std::min(by_memory, kDualRows), 2, rows);
+  const Index by_size = std::max(dual, (Index{1} << 28) / std::max<Index>(cols, 1));
   // A quarter of the rows and of the features costs a 64th of the fit.
-  const Index part = std::min(rows / 4, kMostFeatureRows);
-  return rows > features ? std::max(exact, part) : exact;
+  const Index part = std::min({rows / 4, kMostFeatureRows, by_size});
+  return rows > features ? std::max(dual, part) : dual;
 }
 
 }  // namespace kerf

@@ -5,17 +5,16 @@
 //   ntk      depths 1, 2, 3, 5     bias 0, 0.3 b, b, 3 b      map ntk-rf
 //   nngp     depths 1, 2           bias 0, 0.3 b, b, 3 b      maps arccos, ntk-rf
 //   gaussian, laplacian-l2         bandwidth s/4, s/2, s, 2s   map rff
-// Exact rounds: every candidate's exact kernel on a few hundred rows, error by closed-form
-// leave-one-out (leave_one_out.h) at the best lambda, from one table of distances (pair_table.h);
-// the better half goes on to twice as many rows, up to kMostRows.  Last round: the best few compete
-// with their random features, on up to a quarter of the rows and with features in the same
-// proportion (rows : features as in the fit to come), because a kernel that needs many features may
-// lose to one that needs few.
+// Exact rounds, 400 and 800 rows: the exact kernel of every candidate, error by closed-form
+// leave-one-out (leave_one_out.h) at the best lambda, from one table of distances (pair_table.h).
+// The best third of each kind of kernel goes on, and the best three of all: kinds, because smooth
+// kernels overtake rough ones as rows grow.  Last round: who is left competes with random features,
+// on up to 8,192 rows and with features in the same proportion as in the fit to come, because a
+// kernel that needs many features may lose to one that needs few.
 //
 // Error:      the choice is that of the sample: what it loses against the best of all candidates is
 //             measured by experiments/auto_map.py.
-// Cost:       with n = kMostRows rows about 30 n^3 flops and 32 n^2 bytes (0.13 GB); the last round
-//             a small part of the fit to come.
+// Cost:       about 5e10 flops and 50 MB; the last round a small part of the fit to come.
 // Reference:  Jamieson & Talwalkar, "Non-stochastic best arm identification", AISTATS 2016.
 // Differs:    rungs by rows; exact leave-one-out in place of a held-out set; the last rung.
 //
@@ -40,6 +39,7 @@ struct MapCandidate {
   Params options;  ///< what distinguishes it and nothing automatic; no number of features
   /// "ntk, depth 2, bias 1": lengths in units of the data's own (median distance, typical length).
   std::string label;
+  std::string family;  ///< the kernel: a round drops nobody's whole family
 };
 
 struct MapChoice {
@@ -80,7 +80,7 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
                      MatrixView<const double> targets, Index rows, const MapChoiceOptions& options,
                      const Progress& progress = {});
 
-/// Rows that choose_map() would like to have, of `rows` rows for a fit with so many features.
-Index map_choice_rows(Index rows, Index features);
+/// Rows that choose_map() would like to have, of `rows` x `cols` for a fit with so many features.
+Index map_choice_rows(Index rows, Index cols, Index features, Index memory);
 
 }  // namespace kerf

@@ -25,10 +25,8 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
     weights.insert(weights.end(), block.weights.begin(), block.weights.end());
   });
   const Stopwatch watch(rows.seconds().solve);
-  DualFit solved = fit_dual_ridge(
-      z.view(), y.view(), weights,
-      options.lambda ? std::vector{*options.lambda} : parse_lambda_grid(options.lambda_grid),
-      rows.progress());
+  DualFit solved =
+      fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options), rows.progress());
   outcome.lambda = solved.choice.lambda;
   if (!options.lambda) {
     outcome.take(std::move(solved.choice));
@@ -55,6 +53,8 @@ SolverEntry dual_solver() {
           "among the rows, lambda by leave-one-out: fewer rows than features",
           [](const Problem& p) {
             if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
+            if (p.copies > 1 && !p.options.lambda)
+              return std::string("leaves single rows out, but an image's copies would remain");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             return p.rows <= p.features ? std::string()

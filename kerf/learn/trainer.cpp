@@ -7,6 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
@@ -42,10 +43,8 @@ std::string data_identity(const DataSummary& summary, const FitOptions& options,
 
 }  // namespace
 
-FitResult fit(RowSource& source, const DataSummary& summary, const std::string& map,
-              const Params& map_options, const FitOptions& options, Index memory_limit,
-              const Progress& progress) {
-  check_rows(summary);
+FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
+  const auto& [source, summary, options, memory_limit, progress] = job;
   const FeatureMapEntry& entry = find_feature_map(map);
   FitResult result;
   Model& model = result.model;
@@ -66,7 +65,9 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
                     entry.bytes(summary.cols, model.recipe.options),
                     memory_limit > 0 ? memory_limit : available_memory(),
                     options,
-                    summary.task == Task::classification};
+                    summary.task == Task::classification,
+                    nullptr,
+                    summary.copies};
     const SolverChoice choice = choose_solver(problem);
     outcome.solver = choice.entry->solver;
     outcome.solver_reason = choice.reason;
@@ -90,18 +91,47 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
     model.linear = choice.entry->fit(problem, rows, outcome);
     model.temperature = outcome.temperature;
   }
+  describe_model(job, result);
+  return result;
+}
+
+void describe_model(const FitJob& job, FitResult& result) {
+  auto& [model, outcome] = result;
+  const DataSummary& summary = job.summary;
   model.task = summary.task;
   model.classes = summary.classes;
   model.image = summary.image;
   model.is_sparse = summary.is_sparse;
-  model.training = {
-      version(),
-      "",
-      summary.rows,
-      outcome.lambda,
-      outcome.cv_error.value_or(0),
-      outcome.cv_error ? (outcome.solver == Solver::dual ? summary.rows : options.folds) : 0};
-  return result;
+  const Index folds = outcome.solver == Solver::dual ? summary.rows : job.options.folds;
+  model.training = {version(),
+                    "",
+                    summary.rows,
+                    outcome.lambda,
+                    outcome.cv_error.value_or(0),
+                    outcome.cv_error ? folds : 0};
+}
+
+void check_map_options(const std::string& map, const Params& map_options) {
+  if (map == kExactMap) return check_exact_options(map_options);
+  if (map == kAutoMap) return;  // which options there are depends on the data
+  Params options = map_options;
+  if (wants_growth(options)) options.erase("features");
+  find_feature_map(map).complete(options);
+}
+
+FitResult fit(RowSource& source, const DataSummary& summary, const std::string& map,
+              const Params& map_options, const FitOptions& options, Index memory_limit,
+              const Progress& progress) {
+  check_rows(summary);
+  KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
+               usage, "map exact has the squared loss only, and keeps no checkpoints");
+  KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
+               "--features auto fits several sizes: a checkpoint is of one, so give --features N");
+  const FitJob job{source, summary, options, memory_limit, progress};
+  if (map == kAutoMap) return fit_chosen_map(job, map_options);
+  if (map == kExactMap) return fit_exact(job, map_options);
+  if (wants_growth(map_options)) return fit_growing(job, map, map_options);
+  return fit_map(job, map, map_options);
 }
 
 FitResult refit(Model model, const FitOptions& options, const Progress& progress) {

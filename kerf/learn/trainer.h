@@ -15,15 +15,22 @@
 
 namespace kerf {
 
-/// The default feature map of a fit.
-inline constexpr const char* kDefaultMap = "arccos";
+/// The default of a fit: chosen for the data.
+inline constexpr const char* kDefaultMap = kAutoMap;
 
 struct FitResult {
   Model model;
   FitReport report;
 };
 
-/// Trains the map `map` with `map_options` on the source (which is rewound first).
+/// Wrong names and values of a map's options, before any work: Error (usage).
+void check_map_options(const std::string& map, const Params& map_options);
+
+/// Trains the map `map` with `map_options` on the source (which is rewound first).  Besides the
+/// registered maps there are
+///   auto    the map, its kernel and their options are chosen (map_choice.h)
+///   exact   no features: the exact kernel of option "kernel" (exact_ridge.h), memory O(rows^2)
+/// and the option "features" of a map may be "auto" (fit_kinds.h).
 /// `memory_limit` 0: what is available.
 FitResult fit(RowSource& source, const DataSummary& summary, const std::string& map,
               const Params& map_options, const FitOptions& options, Index memory_limit = 0,

@@ -83,13 +83,7 @@ std::string exact_kernel_name(const Params& options) {
 Params exact_kernel_params(const Params& options) {
   Params params = options;
   params.erase("kernel");
-  params.erase("precision");
   return params;
-}
-
-bool exact_in_double(const Params& options) {
-  const auto precision = options.find("precision");
-  return precision != options.end() && precision->second == "double";
 }
 
 }  // namespace kerf

@@ -42,7 +42,7 @@ extern template void kernel_expansion<double>(const Kernel&, const RowsView&,
                                               MatrixView<const double>, std::span<const double>,
                                               const RowsView&, MatrixView<double>);
 
-// ---- how a recipe spells it: map "exact", options of the kernel and two of its own --------------
+// ---- how a recipe spells it: map "exact", options of the kernel and its name --------------------
 
 inline constexpr const char* kExactMap = "exact";
 
@@ -50,7 +50,5 @@ inline constexpr const char* kExactMap = "exact";
 std::string exact_kernel_name(const Params& options);
 /// The options that belong to the kernel.
 Params exact_kernel_params(const Params& options);
-/// Option "precision" (single|double) says double.
-bool exact_in_double(const Params& options);
 
 }  // namespace kerf

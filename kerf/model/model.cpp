@@ -58,6 +58,7 @@ Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
 }
 
 void Predictor::prepare(RowBlock& block) const {
+  if (model_.images.present()) model_.images.apply(block);
   KERF_REQUIRE(block.x().cols() == model_.recipe.in_dim, data,
                "the rows have {} columns, but the model was trained on {}", block.x().cols(),
                model_.recipe.in_dim);
@@ -76,12 +77,9 @@ void Predictor::features(RowBlock& block, Matrix<float>& z) const {
 void Predictor::scores(RowBlock& block, Matrix<double>& out) const {
   prepare(block);
   out.resize(block.rows(), model_.outputs());
-  if (!map_) {
-    const auto expand =
-        exact_in_double(model_.recipe.options) ? kernel_expansion<double> : kernel_expansion<float>;
-    return expand(*kernel_, model_.rows->view(), model_.linear.weights.view(),
-                  model_.linear.intercept, block.x(), out.view());
-  }
+  if (!map_)
+    return kernel_expansion<double>(*kernel_, model_.rows->view(), model_.linear.weights.view(),
+                                    model_.linear.intercept, block.x(), out.view());
   Matrix<float> z;
   const Index step = rows_at_once(map_->out_dim());
   for (Index begin = 0; begin < block.rows(); begin += step) {

@@ -13,6 +13,7 @@
 #include "kerf/core/data_summary.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
+#include "kerf/images/image_steps.h"
 #include "kerf/io/encoding.h"
 #include "kerf/model/kernel_expansion.h"
 
@@ -51,7 +52,8 @@ struct Model {
   std::optional<Encoding> encoding;  ///< how files become rows; none when trained on matrices
   Task task = Task::regression;
   std::vector<std::string> classes;  ///< classification: names, in order of the outputs
-  ImageShape image;
+  ImageSteps images;                 ///< before scaling
+  ImageShape image;                  ///< of the rows that the map sees
   bool is_sparse = false;
   LinearModel linear;
   /// Classification: probabilities are softmax(temperature x scores); none: there are none.
@@ -59,6 +61,8 @@ struct Model {
   std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
   TrainingRecord training;
 
+  /// Columns of the rows that come in: pixels before image steps, the map's columns without.
+  Index input_columns() const { return images.present() ? values_of(images.input) : recipe.in_dim; }
   Index outputs() const { return static_cast<Index>(linear.intercept.size()); }
 };
 

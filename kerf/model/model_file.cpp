@@ -42,6 +42,16 @@ void append(std::string& out, const T& value) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+json images_json(const ImageSteps& steps) {
+  if (!steps.present()) return {};
+  return {{"input", {steps.input.height, steps.input.width, steps.input.channels}},
+          {"factor", steps.factor},
+          {"crop", {steps.height, steps.width}},
+          {"per_image", steps.per_image},
+          {"patch", steps.patch},
+          {"stride", steps.stride}};
+}
+
 json header_of(const Model& model, const json& arrays) {
   const auto& [recipe, scaling, training] = std::tie(model.recipe, model.scaling, model.training);
   return {
@@ -55,6 +65,7 @@ json header_of(const Model& model, const json& arrays) {
       {"task", model.task == Task::classification ? "classification" : "regression"},
       {"classes", model.classes},
       {"image", {model.image.height, model.image.width, model.image.channels}},
+      {"images", images_json(model.images)},
       {"sparse", model.is_sparse},
       {"temperature", model.temperature ? json(*model.temperature) : json()},
       {"training",
@@ -68,6 +79,12 @@ json header_of(const Model& model, const json& arrays) {
   };
 }
 
+void add_step(const char* matrix, const char* offset, const LinearStep& step, ArrayWriter& arrays) {
+  if (!step.present()) return;
+  arrays.add(matrix, step.matrix().view());
+  arrays.add(offset, std::span(step.offset()));
+}
+
 /// What a model of an exact kernel keeps of its training rows.
 void add_rows(const KeptRows& rows, ArrayWriter& arrays) {
   if (!rows.is_sparse) return arrays.add("rows", rows.dense.view());
@@ -78,8 +95,26 @@ void add_rows(const KeptRows& rows, ArrayWriter& arrays) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-/// The bytes of a file, all checks of its outer form done.
-std::string read_checked(const std::string& path) {
+/// The first bytes of a model of a version that we read.
+void check_preamble(std::string_view bytes, const std::string& name) {
+  KERF_REQUIRE(bytes.size() >= kPreamble && std::memcmp(bytes.data(), kMagic, 8) == 0, data,
+               "{} is not a kerf model", name);
+  std::uint32_t version = 0;
+  std::memcpy(&version, bytes.data() + 8, 4);
+  KERF_REQUIRE(version == kVersion, data, "{} is a model of format {}, this kerf reads format {}",
+               name, version, kVersion);
+}
+
+void check_whole(std::string_view bytes, const std::string& name) {
+  std::uint32_t stored = 0;
+  const bool whole = bytes.size() > kPreamble + kChecksum;
+  if (whole) std::memcpy(&stored, bytes.data() + bytes.size() - kChecksum, kChecksum);
+  KERF_REQUIRE(whole && checksum(bytes.substr(0, bytes.size() - kChecksum)) == stored, data,
+               "the model {} is damaged (truncated or altered): its checksum does not match", name);
+}
+
+/// The bytes of a file; one that is no model is not read whole.
+std::string read_file(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
@@ -87,19 +122,10 @@ std::string read_checked(const std::string& path) {
                error ? error.message() : "it cannot be opened");
   std::string bytes(std::min<std::uintmax_t>(size, kPreamble), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  KERF_REQUIRE(bytes.size() == kPreamble && std::memcmp(bytes.data(), kMagic, 8) == 0, data,
-               "{} is not a kerf model", path);
-  std::uint32_t version = 0;
-  std::memcpy(&version, bytes.data() + 8, 4);
-  KERF_REQUIRE(version == kVersion, data, "{} is a model of format {}, this kerf reads format {}",
-               path, version, kVersion);
+  check_preamble(bytes, path);
   bytes.resize(size);
   file.read(bytes.data() + kPreamble, static_cast<std::streamsize>(size - kPreamble));
-  std::uint32_t stored = 0;
-  const bool whole = file.good() && size > kPreamble + kChecksum;
-  if (whole) std::memcpy(&stored, bytes.data() + size - kChecksum, kChecksum);
-  KERF_REQUIRE(whole && checksum({bytes.data(), size - kChecksum}) == stored, data,
-               "the model {} is damaged (truncated or altered): its checksum does not match", path);
+  bytes.resize(kPreamble + static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   return bytes;
 }
 
@@ -148,6 +174,37 @@ Index checked_index(const json& value, Index max) {
   return number;
 }
 
+LinearStep read_step(const char* matrix, const char* offset, ArrayReader& arrays) {
+  if (!arrays.has(matrix)) return {};
+  Matrix<float> directions = arrays.matrix<float>(matrix);
+  std::vector<float> offsets = arrays.vector<float>(offset);
+  KERF_REQUIRE(directions.rows() >= 1 && directions.cols() >= 1 &&
+                   directions.rows() == static_cast<Index>(offsets.size()),
+               data, "{} offsets for {} rows of '{}'", offsets.size(), directions.rows(), matrix);
+  return {std::move(directions), std::move(offsets)};
+}
+
+/// A model without "images" comes from kerf before there were image steps.
+ImageSteps read_images(const json& header, ArrayReader& arrays) {
+  const json images = header.value("images", json());
+  if (images.is_null()) return {};
+  constexpr Index kMaxSide = 1 << 16;
+  ImageSteps steps;
+  const auto side = [&](const json& value) { return checked_index(value, kMaxSide); };
+  steps.input = {side(images.at("input").at(0)), side(images.at("input").at(1)),
+                 side(images.at("input").at(2))};
+  steps.factor = images.at("factor").get<float>();
+  steps.height = side(images.at("crop").at(0));
+  steps.width = side(images.at("crop").at(1));
+  steps.per_image = images.at("per_image").get<bool>();
+  steps.patch = side(images.at("patch"));
+  steps.stride = side(images.at("stride"));
+  steps.whitening = read_step("zca", "zca_offset", arrays);
+  steps.patch_basis = read_step("patch_basis", "patch_offset", arrays);
+  steps.check();
+  return steps;
+}
+
 void check_consistent(const Model& model) {
   const auto columns = static_cast<std::size_t>(model.recipe.in_dim);
   const bool classification = model.task == Task::classification;
@@ -157,7 +214,7 @@ void check_consistent(const Model& model) {
   KERF_REQUIRE(!classification || model.classes.size() == outputs, data,
                "{} classes for {} outputs", model.classes.size(), outputs);
   KERF_REQUIRE(!model.encoding ||
-                   (model.encoding->inputs == model.recipe.in_dim &&
+                   (model.encoding->inputs == model.input_columns() &&
                     model.encoding->task == model.task && model.encoding->classes == model.classes),
                data, "the encoding of its columns does not fit the model");
   KERF_REQUIRE(
@@ -169,6 +226,9 @@ void check_consistent(const Model& model) {
                data, "the scaling is for {} columns, the map for {}", scaling.factor.size(),
                columns);
   KERF_REQUIRE(std::isfinite(scaling.common_factor), data, "the scaling factor is not finite");
+  KERF_REQUIRE(!model.images.present() || values_of(model.images.output()) == model.recipe.in_dim,
+               data, "its images have {} values, its map takes {}",
+               values_of(model.images.output()), model.recipe.in_dim);
   KERF_REQUIRE((model.recipe.map == kExactMap) == model.rows.has_value(), data,
                "the map {} goes {} rows of training", model.recipe.map,
                model.rows ? "without" : "with");
@@ -223,6 +283,7 @@ Model parse(std::string_view bytes) {
   model.linear.intercept = arrays.vector<double>("intercept");
   model.linear.weights = arrays.matrix<double>("weights");
   model.rows = read_rows(arrays, model.recipe.in_dim);
+  model.images = read_images(header, arrays);
   arrays.require_all_read();
   check_consistent(model);
   return model;
@@ -230,7 +291,7 @@ Model parse(std::string_view bytes) {
 
 }  // namespace
 
-void save_model(const Model& model, const std::string& path) {
+std::string model_to_bytes(const Model& model) {
   const std::vector<double> centre(model.scaling.centre.begin(), model.scaling.centre.end());
   const std::vector<double> factor(model.scaling.factor.begin(), model.scaling.factor.end());
   ArrayWriter arrays;
@@ -239,6 +300,8 @@ void save_model(const Model& model, const std::string& path) {
   arrays.add("intercept", std::span(model.linear.intercept));
   arrays.add("weights", model.linear.weights.view());
   if (model.rows) add_rows(*model.rows, arrays);
+  add_step("zca", "zca_offset", model.images.whitening, arrays);
+  add_step("patch_basis", "patch_offset", model.images.patch_basis, arrays);
 
   const std::string header = header_of(model, arrays.list()).dump();
   std::string bytes(kMagic, 8);
@@ -247,20 +310,28 @@ void save_model(const Model& model, const std::string& path) {
   bytes += header;
   arrays.append_to(bytes);
   append(bytes, checksum(bytes));
+  return bytes;
+}
+
+void save_model(const Model& model, const std::string& path) {
+  const std::string bytes = model_to_bytes(model);
   AtomicFile file(path);
   file.write(bytes.data(), bytes.size());
   file.commit();
 }
 
-Model load_model(const std::string& path) {
-  const std::string bytes = read_checked(path);
+Model model_from_bytes(std::string_view bytes, const std::string& name) {
+  check_preamble(bytes, name);
+  check_whole(bytes, name);
   try {
     return parse(bytes);
   } catch (const Error& error) {
-    fail(ErrorKind::data, "the model {} is not valid: {}", path, error.what());
+    fail(ErrorKind::data, "the model {} is not valid: {}", name, error.what());
   } catch (const json::exception& error) {
-    fail(ErrorKind::data, "the model {} is not valid: {}", path, error.what());
+    fail(ErrorKind::data, "the model {} is not valid: {}", name, error.what());
   }
 }
+
+Model load_model(const std::string& path) { return model_from_bytes(read_file(path), path); }
 
 }  // namespace kerf

@@ -14,6 +14,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "kerf/model/model.h"
 
@@ -23,5 +24,9 @@ void save_model(const Model& model, const std::string& path);
 
 /// Throws Error (data) for anything but a whole, consistent model.
 Model load_model(const std::string& path);
+
+/// The same bytes in memory; `name` stands for the path in messages.
+std::string model_to_bytes(const Model& model);
+Model model_from_bytes(std::string_view bytes, const std::string& name);
 
 }  // namespace kerf

@@ -35,6 +35,6 @@ def kerf(tmp_path):
 @pytest.fixture
 def model(kerf, tmp_path):
     """A small classifier of iris, trained by the program."""
-    result = kerf("fit", DATA / "iris_train.csv", "-o", "iris.kerf", "--features", "64", "--quiet")
+    result = kerf("fit", DATA / "iris_train.csv", "-o", "iris.kerf", "--map", "arccos", "--features", "64", "--quiet")
     assert result.code == 0, result.err
     return tmp_path / "iris.kerf"

@@ -12,13 +12,21 @@ BUILD = pathlib.Path(os.environ.get("KERF_BUILD", ROOT / "build" / "release"))
 README = (ROOT / "README.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, re.S)
+def blocks(language, text=README):
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-def shell_commands():
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
+def shell_commands(text=README):
+    """The lines of the shell blocks that call kerf, without their comments."""
+    lines = [line for block in blocks("sh", text) for line in block.splitlines()]
     return [line.split("  #")[0].strip() for line in lines if line.startswith("kerf ")]
+
+
+def run_in(folder, commands):
+    path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, env={**os.environ, "PATH": path}, timeout=200)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
 def test_readme_names_the_two_commands():
@@ -29,10 +37,16 @@ def test_readme_shell_blocks_run(tmp_path):
     (tmp_path / "data").symlink_to(ROOT / "data")
     commands = shell_commands()
     assert len(commands) >= 4
-    path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
-    for command in commands:
-        done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path}, timeout=200)
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
+    run_in(tmp_path, commands)
+
+
+@pytest.mark.parametrize("document", sorted(p.name for p in (ROOT / "docs").glob("*.md")))
+def test_shell_blocks_of_the_pages_run(document, tmp_path):
+    """In a folder with the shipped data sets in it, and under data/ too."""
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    for file in (ROOT / "data").iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    run_in(tmp_path, shell_commands((ROOT / "docs" / document).read_text()))
 
 
 def test_readme_cpp_block_is_the_first_example():

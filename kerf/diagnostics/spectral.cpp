@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/diagnostics/spectral.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+Matrix<double> copy(MatrixView<const double> a) {
+  Matrix<double> out(a.rows, a.cols);
+  for (Index i = 0; i < a.rows; ++i) std::ranges::copy(a.row(i), out.row(i).begin());
+  return out;
+}
+
+double frobenius(const Matrix<double>& a) {
+  double sum = 0;
+  for (Index i = 0; i < a.rows(); ++i)
+    for (const double v : a.row(i)) sum += v * v;
+  return std::sqrt(sum);
+}
+
+std::vector<double> eigenvalues(Matrix<double>& a) {
+  std::vector<double> values(static_cast<std::size_t>(a.rows()));
+  blas::symmetric_eigen(a.view(), values);
+  return values;
+}
+
+double ratio(double a, double b) { return b > 0 ? a / b : a > 0 ? INFINITY : 0; }
+
+}  // namespace
+
+SpectralQuality compare_spectra(MatrixView<const double> exact,
+                                MatrixView<const double> approximate, double ridge) {
+  const Index n = exact.rows;
+  KERF_REQUIRE(n >= 1 && exact.cols == n && approximate.rows == n && approximate.cols == n, usage,
+               "kernel matrices of {} x {} and {} x {} cannot be compared", exact.rows, exact.cols,
+               approximate.rows, approximate.cols);
+  KERF_REQUIRE(ridge > 0 && std::isfinite(ridge), usage,
+               "the ridge {} must be a positive number: without one no map of finitely many "
+               "features is close to a kernel",
+               ridge);
+  SpectralQuality found;
+  Matrix<double> difference = copy(approximate);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) difference(i, j) -= exact(i, j);
+  Matrix<double> vectors = copy(exact);
+  found.relative_frobenius = ratio(frobenius(difference), frobenius(vectors));
+
+  // Eigenvectors of K in the rows of `vectors`, scaled by (eigenvalue + s)^-1/2; an eigenvalue of a
+  // positive semi-definite matrix is negative by rounding only.
+  const auto values = eigenvalues(vectors);
+  for (Index i = 0; i < n; ++i) {
+    const double value = std::max(0.0, values[static_cast<std::size_t>(i)]);
+    found.statistical_dimension += value / (value + ridge);
+    for (double& v : vectors.row(i)) v /= std::sqrt(value + ridge);
+  }
+  Matrix<double> shifted = copy(approximate), product(n, n);
+  for (Index i = 0; i < n; ++i) shifted(i, i) += ridge;
+  blas::gemm(false, false, 1.0, vectors.view(), shifted.view(), 0.0, product.view());
+  blas::gemm(false, true, 1.0, product.view(), vectors.view(), 0.0, shifted.view());
+  const auto relative = eigenvalues(shifted);
+  found.smallest = relative.front();
+  found.largest = relative.back();
+  found.epsilon = std::max({0.0, found.largest - 1, 1 - found.smallest});
+  found.condition_number = ratio(found.largest, found.smallest);
+  const auto errors = eigenvalues(difference);
+  found.spectral_error = ratio(std::max(std::abs(errors.front()), std::abs(errors.back())),
+                               std::max(0.0, values.back()));
+  return found;
+}
+
+Matrix<double> feature_gram(MatrixView<const float> z) {
+  constexpr Index kColumns = 1024;  // converted to double at a time
+  Matrix<double> gram(z.rows, z.rows), part;
+  gram.fill(0);
+  for (Index first = 0; first < z.cols; first += kColumns) {
+    const Index count = std::min(kColumns, z.cols - first);
+    part.resize(z.rows, count);
+    for (Index i = 0; i < z.rows; ++i)
+      std::ranges::copy(
+          z.row(i).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+          part.row(i).begin());
+    blas::gemm(false, true, 1.0, part.view(), part.view(), 1.0, gram.view());
+  }
+  for (Index i = 0; i < z.rows; ++i)
+    for (Index j = 0; j < i; ++j) gram(i, j) = gram(j, i);
+  return gram;
+}
+
+}  // namespace kerf

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/ntk_sketch_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "kerf/core/pointwise.h"
+#include "kerf/features/unit_rows.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kBlockRows = 8;  // of one layer's work, which is wide where degrees are many
+
+struct Sizes {
+  Index m1, m0, ms;
+};
+
+Sizes sizes_of(const NtkSketchOptions& options) {
+  const auto or_features = [&](Index m) { return m > 0 ? m : options.features; };
+  return {or_features(options.m1), or_features(options.m0), or_features(options.ms)};
+}
+
+/// Every row to the given length; a zero row stays.
+void scale_rows(MatrixView<float> x, double length) {
+  for (Index i = 0; i < x.rows; ++i) {
+    const double square = squared_norm(x.row(i));
+    const auto factor = static_cast<float>(square > 0 ? length / std::sqrt(square) : 0);
+    for (float& v : x.row(i)) v *= factor;
+  }
+}
+
+double value(const std::vector<double>& series, double a) {
+  double sum = 0;
+  for (std::size_t j = series.size(); j > 0; --j) sum = sum * a + series[j - 1];
+  return sum;
+}
+
+}  // namespace
+
+std::vector<double> truncated_series(Index order, Index degree, Index terms) {
+  constexpr double kPi = std::numbers::pi;
+  std::vector<double> all(static_cast<std::size_t>(std::max<Index>(degree, 1)) + 1, 0.0);
+  all[0] = order == 1 ? 1 / kPi : 0.5;
+  if (order == 1) all[1] = 0.5;
+  double t = 1;  // (2i)! / (4^i (i!)^2)
+  for (std::size_t i = 0;; ++i) {
+    const auto I = static_cast<double>(i);
+    const std::size_t power = 2 * i + (order == 1 ? 2 : 1);
+    if (power >= all.size()) break;
+    all[power] = t / kPi / (order == 1 ? (2 * I + 1) * (2 * I + 2) : 2 * I + 1);
+    t *= (2 * I + 1) / (2 * I + 2);
+  }
+  all.resize(static_cast<std::size_t>(degree) + 1);
+  while (all.size() > 1 &&
+         (all.back() == 0 || static_cast<Index>(all.size()) - std::ranges::count(all, 0.0) > terms))
+    all.pop_back();
+  all.back() += 1 - std::accumulate(all.begin(), all.end(), 0.0);
+  return all;
+}
+
+NtkSketchFeatures::Series::Series(Index dim, const std::vector<double>& weights, Index out_dim,
+                                  PowersKind kind, rng::Key key)
+    : out_dim_(out_dim), weights_(weights) {
+  const auto degree = static_cast<Index>(weights.size()) - 1;
+  if (kind == PowersKind::chain || degree == 0) {
+    chain_.emplace(dim, plan_polynomial(dim, weights, out_dim, degree), out_dim,
+                   key.child("chain"));
+    return;
+  }
+  tree_.emplace(dim, PolySketchOptions{.degree = degree, .out_dim = out_dim}, key.child("tree"));
+  compress_.emplace((degree + 1) * out_dim, out_dim, key.child("compress"));
+}
+
+void NtkSketchFeatures::Series::apply(const RowsView& u, MatrixView<float> out) const {
+  if (chain_) return chain_->apply(u, out);
+  thread_local Matrix<float> memory;
+  const auto count = static_cast<Index>(weights_.size());
+  memory.resize(u.rows(), count * out_dim_);
+  tree_->apply_powers(u, memory.view());
+  for (Index i = 0; i < u.rows(); ++i)
+    for (Index j = 0; j < count; ++j) {
+      const auto root = static_cast<float>(std::sqrt(weights_[static_cast<std::size_t>(j)]));
+      float* part = memory.row(i).data() + j * out_dim_;
+      for (Index k = 0; k < out_dim_; ++k) part[k] *= root;
+    }
+  compress_->apply(memory.view(), out);
+}
+
+NtkSketchFeatures::NtkSketchFeatures(Index in_dim, const Options& options, rng::Key key)
+    : FeatureMap(in_dim, options.features),
+      bias_(resolved(options.bias, kOwner, "bias")),
+      renormalise_(options.renormalise) {
+  const Sizes size = sizes_of(options);
+  const auto covariance = truncated_series(1, options.degree, size.m1);
+  const auto derivative = truncated_series(0, options.step_degree, size.m0);
+  Index phi = direction_dim(in_dim, bias_), psi = phi;
+  for (Index l = 1; l <= options.depth; ++l) {
+    const rng::Key layer = key.child(static_cast<std::uint64_t>(l));
+    const Index out = l == options.depth ? options.features : size.ms;
+    layers_.push_back({Series(phi, covariance, size.m1, options.powers, layer.child("covariance")),
+                       Series(phi, derivative, size.m0, options.powers, layer.child("derivative")),
+                       TensorSrht(size.m0, psi, size.ms, layer.child("product")),
+                       Srht(size.ms + size.m1, out, layer.child("compress"))});
+    phi = size.m1;
+    psi = out;
+  }
+}
+
+std::unique_ptr<Kernel> NtkSketchFeatures::kernel(const Options& options) {
+  return find_kernel(NtkKernel::kName)
+      .make(write_options(NtkOptions{options.depth, options.bias, {}}));
+}
+
+double NtkSketchFeatures::relative_variance(const Options& options) {
+  const Sizes size = sizes_of(options);
+  const Index least = std::min({size.m1, size.m0, size.ms, options.features});
+  return 8 * static_cast<double>(options.depth) / static_cast<double>(least);
+}
+
+double NtkSketchFeatures::relative_bias(const Options& options) {
+  const Sizes size = sizes_of(options);
+  const auto covariance = truncated_series(1, options.degree, size.m1);
+  const auto derivative = truncated_series(0, options.step_degree, size.m0);
+  double largest = 0;
+  constexpr int kGrid = 2000;
+  for (int g = 0; g <= kGrid; ++g) {
+    const double a = std::cos(std::numbers::pi * g / kGrid);
+    double nngp = a, ntk = a;
+    for (Index l = 0; l < options.depth; ++l) {
+      const double slope = value(derivative, nngp);
+      nngp = value(covariance, nngp);
+      ntk = ntk * slope + nngp;
+    }
+    largest = std::max(largest, std::abs(ntk - ntk_of_cosine(Cosine::of(a), options.depth)));
+  }
+  const auto depth = static_cast<double>(options.depth);
+  const Index least = std::min({size.m1, size.m0, size.ms, options.features});
+  return largest / (depth + 1) + 8 * depth / static_cast<double>(least);
+}
+
+Index NtkSketchFeatures::bytes(Index in_dim, const Options& options) {
+  const Sizes size = sizes_of(options);
+  const Index widest = std::max({in_dim + 1, size.m1, size.m0, size.ms, options.features});
+  const Index transforms = 4 * (options.degree + options.step_degree + 4);
+  return options.depth * transforms * 12 * widest;
+}
+
+void NtkSketchFeatures::apply(const Layer& layer, const RowsView& phi, const RowsView& psi,
+                              MatrixView<float> next, MatrixView<float> out) const {
+  thread_local Matrix<float> derivative, both;
+  const Index m1 = layer.covariance.out_dim(), ms = layer.product.out_dim();
+  layer.covariance.apply(phi, next);
+  derivative.resize(out.rows, layer.derivative.out_dim());
+  layer.derivative.apply(phi, derivative.view());
+  if (renormalise_) {
+    scale_rows(next, 1);
+    scale_rows(derivative.view(), 1);
+  }
+  both.resize(out.rows, ms + m1);
+  const RowsView factors[] = {derivative.view(), psi};
+  layer.product.apply(factors, {both.data(), out.rows, ms, ms + m1});
+  for (Index i = 0; i < out.rows; ++i) std::ranges::copy(next.row(i), both.row(i).begin() + ms);
+  layer.compress.apply(both.view(), out);
+}
+
+void NtkSketchFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
+  thread_local UnitRows unit;
+  thread_local Matrix<float> phis[2], psis[2];
+  for (Index begin = 0; begin < x.rows(); begin += kBlockRows) {
+    const Index end = std::min(begin + kBlockRows, x.rows()), rows = end - begin;
+    const MatrixView<float> block = out.slice(begin, end);
+    unit.assign(x.slice(begin, end), bias_);
+    RowsView phi = unit.view(), psi = phi;
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      phis[l % 2].resize(rows, layers_[l].covariance.out_dim());
+      MatrixView<float> target = block;
+      if (l + 1 < layers_.size()) {
+        psis[l % 2].resize(rows, layers_[l].compress.out_dim());
+        target = psis[l % 2].view();
+      }
+      apply(layers_[l], phi, psi, phis[l % 2].view(), target);
+      if (renormalise_) scale_rows(target, std::sqrt(static_cast<double>(l + 2)));
+      phi = phis[l % 2].view();
+      psi = target;
+    }
+    for (Index i = 0; i < rows; ++i)
+      for (float& z : block.row(i)) z *= static_cast<float>(unit.norm(i));
+  }
+}
+
+}  // namespace kerf

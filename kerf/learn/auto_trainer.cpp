@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kerf/core/error.h"
+#include "kerf/core/memory.h"
+#include "kerf/core/require.h"
+#include "kerf/core/row_filter.h"
+#include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/training_rows.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kDefaultFeatures = 4096;
+constexpr Index kFirstFeatures = 512, kMostFeatures = 16384;
+constexpr double kWorthwhile = 0.01;  // of the error, for twice the features
+
+Index features_asked(const Params& options) {
+  const auto features = options.find("features");
+  if (features == options.end() || features->second == "auto") return kDefaultFeatures;
+  const auto number = parse_number(features->second);
+  KERF_REQUIRE(number && *number >= 1 && *number <= 1 << 24, usage,
+               "--features must be auto or between 1 and {}, not '{}'", 1 << 24, features->second);
+  return static_cast<Index>(*number);
+}
+
+/// A sample of the rows in random order, scaled.
+RowBlock sample_rows(const FitJob& job, Index count, const Scaling& scaling, double& seconds) {
+  const Stopwatch watch(seconds);
+  const rng::Key key = rng::Key{static_cast<std::uint64_t>(job.options.seed)}.child("map choice");
+  SampleKeeper keeper(key, count);
+  RowBlock block;
+  Index done = 0;
+  job.source.rewind();
+  while (job.source.next(block)) {
+    keeper.add(block);
+    done += block.rows();
+    report(job.progress, "sampling", done, job.summary.rows);
+  }
+  RowBlock sample = keeper.take();
+  scaling.apply(sample);
+  std::vector<std::pair<double, Index>> order;
+  for (Index i = 0; i < sample.rows(); ++i)
+    order.emplace_back(rng::uniform(key.child("order"), static_cast<std::uint64_t>(i)), i);
+  std::ranges::sort(order);
+  std::vector<Index> rows;
+  for (const auto& [rank, row] : order) rows.push_back(row);
+  return reordered(sample, rows);
+}
+
+}  // namespace
+
+FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
+  double read = 0, total = 0;
+  MapChoice choice;
+  {
+    const Stopwatch watch(total);
+    const Scaling scaling = make_scaling(job.options.scale, job.summary);
+    auto candidates = map_candidates(map_options, job.summary, scaling);
+    MapChoiceOptions options;
+    options.features = features_asked(map_options);
+    options.seed = job.options.seed;
+    options.memory_limit = job.memory_limit;
+    RowBlock sample;
+    Matrix<double> targets;
+    if (candidates.size() > 1) {
+      const Index memory = job.memory_limit > 0 ? job.memory_limit : available_memory();
+      const Index count =
+          map_choice_rows(job.summary.rows, job.summary.cols, options.features, memory);
+      sample = sample_rows(job, count, scaling, read);
+      std::vector<double> weights;
+      Targets(job.summary, job.options).encode(sample, targets, weights);
+      sample.weights = std::move(weights);
+    }
+    choice = choose_map(std::move(candidates), sample, targets.view(), job.summary.rows, options,
+                        job.progress);
+  }
+  Params winner = choice.winner().options;
+  if (const auto features = map_options.find("features"); features != map_options.end())
+    winner["features"] = features->second;
+  const std::string map = choice.winner().map;
+  FitResult result =
+      wants_growth(winner) ? fit_growing(job, map, winner) : fit_map(job, map, winner);
+  result.report.seconds.total += total;
+  result.report.seconds.read += read;
+  result.report.map_choice = std::move(choice);
+  return result;
+}
+
+bool wants_growth(const Params& map_options) {
+  const auto features = map_options.find("features");
+  return features != map_options.end() && features->second == "auto";
+}
+
+FitResult fit_growing(const FitJob& job, const std::string& map, const Params& map_options) {
+  KERF_REQUIRE(!job.options.lambda, usage,
+               "--features auto compares cross-validation errors, and a fixed --lambda has none");
+  std::optional<FitResult> best;
+  std::vector<FitReport::Growth> growth;
+  double total = 0;
+  std::string reason;
+  for (Index features = kFirstFeatures; reason.empty(); features *= 2) {
+    Params options = map_options;
+    options["features"] = std::to_string(features);
+    try {
+      FitResult next = fit_map(job, map, options);
+      const double error = next.report.cv_error.value_or(0);
+      total += next.report.seconds.total;
+      growth.push_back({features, error, next.report.seconds.total});
+      const double before = best ? *best->report.cv_error : 0;
+      if (!best || error < before) {
+        const bool worthwhile = !best || error < before * (1 - kWorthwhile);
+        best = std::move(next);
+        if (!worthwhile) reason = "the error fell by less than 1 %";
+      } else {
+        reason = "the error did not fall any more";
+      }
+    } catch (const Error& error) {
+      if (!best || error.kind() != ErrorKind::memory) throw;
+      reason = fmt::format("{} features would need more memory", features);
+    }
+    if (reason.empty() && 2 * features > kMostFeatures)
+      reason = fmt::format("{} is the most that --features auto tries", kMostFeatures);
+  }
+  best->report.growth = std::move(growth);
+  best->report.growth_reason = std::move(reason);
+  best->report.seconds.total = total;
+  return std::move(*best);
+}
+
+}  // namespace kerf

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/memory.h"
+#include "kerf/core/require.h"
+#include "kerf/features/automatic.h"
+#include "kerf/learn/exact_ridge.h"
+#include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/training_rows.h"
+
+namespace kerf {
+namespace {
+
+/// Bytes of all rows, sparse ones as many a row as in the sample.
+Index bytes_of_rows(const DataSummary& summary) {
+  if (!summary.is_sparse) return 4 * summary.rows * summary.cols;
+  const Index sampled = std::max<Index>(1, summary.sample.rows());
+  return 8 * (summary.sample.sparse.view().nonzeros() / sampled + 2) * summary.rows;
+}
+
+/// The kernel's options, complete and with numbers for "auto", and its name as "kernel".
+Params resolve_kernel(const Params& options, const DataSummary& summary, const Scaling& scaling) {
+  const auto infos = find_kernel(exact_kernel_name(options)).options();
+  Params params = resolve_automatic(infos, options, summary, scaling);
+  for (const OptionInfo& info : infos) params.try_emplace(info.name, info.default_value);
+  return params;
+}
+
+}  // namespace
+
+void check_exact_options(const Params& options) {
+  const KernelEntry& entry = find_kernel(exact_kernel_name(options));
+  KERF_REQUIRE(!options.contains("features"), usage,
+               "--map exact has no --features: its kernel is exact");
+  Params params = exact_kernel_params(options);
+  for (const OptionInfo& info : entry.options())  // any number will do for a check
+    if (info.type == OptionType::automatic)
+      if (const auto [own, is_new] = params.try_emplace(info.name, "1"); own->second == "auto")
+        own->second = "1";
+  entry.make(params);
+}
+
+FitResult fit_exact(const FitJob& job, const Params& options) {
+  check_exact_options(options);
+  const auto& [source, summary, fit_options, memory_limit, progress] = job;
+  FitResult result;
+  Model& model = result.model;
+  FitReport& outcome = result.report;
+  {
+    const Stopwatch watch(outcome.seconds.total);
+    const Targets encoder(summary, fit_options);
+    const Index n = summary.rows;
+    // The rows as read and as kept; the Gram matrix and twice as much to decompose it.
+    outcome.estimated_memory =
+        2 * bytes_of_rows(summary) + 24 * n * n + 8 * n * (5 * encoder.outputs() + 64);
+    require_memory(outcome.estimated_memory, memory_limit,
+                   fmt::format("the exact kernel of {} rows", n),
+                   "take fewer --rows, a feature map, or raise --memory");
+    outcome.scale = resolve_scale(fit_options.scale, summary);
+    model.scaling = make_scaling(fit_options.scale, summary);
+    model.recipe = {kExactMap, resolve_kernel(options, summary, model.scaling),
+                    static_cast<std::uint64_t>(fit_options.seed), summary.cols};
+    RowBlock rows;
+    {
+      const Stopwatch read_watch(outcome.seconds.read);
+      rows = read_all(source);
+      model.scaling.apply(rows);
+    }
+    Matrix<double> targets;
+    std::vector<double> weights;
+    encoder.encode(rows, targets, weights);
+
+    const Stopwatch solve_watch(outcome.seconds.solve);
+    ExactRidgeOptions ridge;
+    ridge.memory_limit = memory_limit;
+    if (fit_options.lambda) ridge.lambdas = {*fit_options.lambda};
+    ExactFit fit = fit_exact_ridge(exact_kernel_name(model.recipe.options),
+                                   exact_kernel_params(model.recipe.options), rows.x(),
+                                   targets.view(), weights, ridge, progress);
+    outcome.lambda = fit.choice.lambda;
+    if (!fit_options.lambda) outcome.take(std::move(fit.choice));
+    outcome.validation = "leave-one-out";
+    model.rows = std::move(fit.model.rows);
+    model.linear = {std::move(fit.model.dual), std::move(fit.model.intercept)};
+  }
+  outcome.solver = Solver::dual;
+  outcome.solver_reason = "eigenvalues of the kernel matrix: every lambda at once";
+  describe_model(job, result);
+  return result;
+}
+
+}  // namespace kerf

@@ -1,0 +1,42 @@
+// The kinds of fit that fit() (trainer.h) hands over to.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/learn/trainer.h"
+
+namespace kerf {
+
+/// What every kind of fit is given.
+struct FitJob {
+  RowSource& source;
+  const DataSummary& summary;
+  const FitOptions& options;
+  Index memory_limit;  ///< 0: what is available
+  const Progress& progress;
+};
+
+/// A feature map with a number of features: solver.h.
+FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options);
+
+/// --map exact: kernel ridge regression on the Gram matrix of all rows (exact_ridge.h).
+FitResult fit_exact(const FitJob& job, const Params& options);
+/// Wrong names and values, before any work.
+void check_exact_options(const Params& options);
+
+/// --map auto: the map by map_choice.h, then a fit with it.
+FitResult fit_chosen_map(const FitJob& job, const Params& map_options);
+
+/// --features auto: as many features as cross-validation asks for.
+///
+///   m = 512, 1024, ... until the error falls by less than 1 % from one m to the next, m reaches
+///   16,384 or the next fit would not fit the memory; the best of the fits is the result.
+///
+/// Cost: at most 4/3 of the last fit (time grows at least linearly, and as m^2 for large m).
+FitResult fit_growing(const FitJob& job, const std::string& map, const Params& map_options);
+/// Whether the options ask for that.
+bool wants_growth(const Params& map_options);
+
+/// Task, classes, shape of the rows and the training record of a finished fit.
+void describe_model(const FitJob& job, FitResult& result);
+
+}  // namespace kerf

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/incremental.h"
+
+#include <algorithm>
+
+#include "kerf/core/memory.h"
+#include "kerf/core/require.h"
+#include "kerf/core/version.h"
+#include "kerf/features/automatic.h"
+#include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/lambda_choice.h"
+#include "kerf/learn/solver.h"
+
+namespace kerf {
+namespace {
+
+/// Rows of one fold whose features are held at once: 64 MB of them.
+Index block_rows(Index features) {
+  return std::clamp<Index>((Index{1} << 24) / features, 256, 8192);
+}
+
+RowBlock copy_of(const RowBlock& block) {
+  RowBlock copy;
+  MemorySource(block.x(), block.targets.view(), block.rows(), block.weights).next(copy);
+  copy.first_row = block.first_row;
+  copy.image = block.image;
+  return copy;
+}
+
+}  // namespace
+
+IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
+                               const Params& map_options, const FitOptions& options,
+                               Index memory_limit)
+    : options_(options),
+      memory_limit_(memory_limit),
+      targets_(first, options),
+      target_columns_(first.targets) {
+  KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
+  KERF_REQUIRE(first.targets >= 1, usage, "training needs a target column");
+  KERF_REQUIRE(!targets_.classification() || first.classes.size() >= 2, data,
+               "classification needs at least two classes, not {}", first.classes.size());
+  KERF_REQUIRE(options.class_weight == ClassWeight::none, usage,
+               "--class-weight balanced needs all rows at once: it cannot be had block by block");
+  KERF_REQUIRE(options.solver != Solver::pcg, usage,
+               "--solver pcg needs all rows at once: block by block there are cholesky and dual");
+  Model& model = start_.model;
+  model.scaling = make_scaling(options.scale, first);
+  start_.report.scale = resolve_scale(options.scale, first);
+  const FeatureMapEntry& entry = find_feature_map(map);
+  const auto infos = entry.options();
+  model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
+                  static_cast<std::uint64_t>(options.seed), first.cols};
+  map_ = model.recipe.make(memory_limit);
+  model.task = first.task;
+  model.classes = first.classes;
+  model.image = first.image;
+  model.is_sparse = first.is_sparse;
+  if (options.solver == Solver::cholesky) start_sums();
+}
+
+/// From now on rows go into sums, those kept until now first.
+void IncrementalFit::start_sums() {
+  const Recipe& recipe = start_.model.recipe;
+  const Problem problem{std::max(rows_, map_->out_dim()),
+                        map_->in_dim(),
+                        map_->out_dim(),
+                        targets_.outputs(),
+                        find_feature_map(recipe.map).bytes(recipe.in_dim, recipe.options),
+                        memory_limit_,
+                        options_};
+  require_memory(cholesky_solver().bytes(problem), memory_limit_,
+                 fmt::format("training with {} features", map_->out_dim()),
+                 "take fewer --features, a fixed --lambda, or raise --memory");
+  const rng::Key key = rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("fold");
+  buffers_ = std::make_unique<FoldBuffers>(
+      options_.lambda ? 1 : options_.folds, block_rows(map_->out_dim()), key,
+      [this](Index fold, const RowBlock& rows) { add_to_sums(fold, rows); });
+  for (const RowBlock& kept : kept_) buffers_->add(kept);
+  kept_.clear();
+}
+
+void IncrementalFit::add(RowBlock& block) {
+  const Model& model = start_.model;
+  KERF_REQUIRE(block.x().cols() == model.recipe.in_dim, data,
+               "the rows have {} columns, but those before had {}", block.x().cols(),
+               model.recipe.in_dim);
+  KERF_REQUIRE(block.is_sparse == model.is_sparse, data, "the rows before were {}",
+               model.is_sparse ? "sparse" : "dense");
+  KERF_REQUIRE(block.targets.cols() == target_columns_, data,
+               "{} targets, but the rows before had {}", block.targets.cols(), target_columns_);
+  const auto classes = static_cast<double>(targets_.outputs());
+  for (Index i = 0; targets_.classification() && i < block.rows(); ++i)
+    KERF_REQUIRE(block.targets(i, 0) >= 0 && block.targets(i, 0) < classes, data,
+                 "class number {} is not in 0 .. {}", block.targets(i, 0), classes - 1);
+  const bool fits_dual = rows_ + block.rows() <= map_->out_dim();
+  KERF_REQUIRE(fits_dual || options_.solver != Solver::dual, usage,
+               "--solver dual is for fewer rows than features");
+  model.scaling.apply(block);
+  block.first_row = rows_;
+  if (!buffers_ && !fits_dual) start_sums();
+  rows_ += block.rows();
+  if (buffers_)
+    buffers_->add(block);
+  else
+    kept_.push_back(copy_of(block));
+}
+
+void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
+  z_.resize(rows.rows(), map_->out_dim());
+  map_->transform(rows.x(), z_.view());
+  targets_.encode(rows, y_, weights_);
+  if (sums_.empty()) {
+    const Origin origin = origin_of(z_.view(), y_.view());
+    for (Index f = 0; f < (options_.lambda ? 1 : options_.folds); ++f)
+      sums_.emplace_back(origin, options_.precision);
+  }
+  sums_[static_cast<std::size_t>(fold)].add(z_.view(), y_.view(), weights_);
+}
+
+void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) const {
+  Matrix<float> z(rows_, map_->out_dim());
+  Matrix<double> y(rows_, targets_.outputs()), block_y;
+  std::vector<double> weights(static_cast<std::size_t>(rows_), 1.0), block_weights;
+  for (const RowBlock& block : kept_) {
+    map_->transform(block.x(), z.view().slice(block.first_row, block.first_row + block.rows()));
+    targets_.encode(block, block_y, block_weights);
+    for (Index i = 0; i < block.rows(); ++i)
+      std::ranges::copy(block_y.row(i), y.row(block.first_row + i).begin());
+    std::ranges::copy(block_weights, weights.begin() + block.first_row);
+  }
+  DualFit solved = fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options_), progress);
+  result.report.lambda = solved.choice.lambda;
+  result.report.validation = "leave-one-out";
+  if (!options_.lambda) result.report.take(std::move(solved.choice));
+  result.model.linear = std::move(solved.model);
+}
+
+void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
+  buffers_->finish();
+  result.model.linear = solve_fold_sums(sums_, options_, progress, result.report);
+}
+
+FitResult IncrementalFit::solve(const Progress& progress) {
+  KERF_REQUIRE(rows_ >= 2, data, "training needs at least 2 rows, not {}", rows_);
+  FitResult result;
+  const Model& start = start_.model;
+  result.report.scale = start_.report.scale;
+  result.model.recipe = start.recipe;
+  result.model.scaling = start.scaling;
+  result.model.task = start.task;
+  result.model.classes = start.classes;
+  result.model.image = start.image;
+  result.model.is_sparse = start.is_sparse;
+  const bool dual = !buffers_;
+  result.report.solver = dual ? Solver::dual : Solver::cholesky;
+  result.report.solver_reason = "block by block";
+  if (dual)
+    solve_dual(progress, result);
+  else
+    solve_sums(progress, result);
+  const FitReport& report = result.report;
+  result.model.training = {version(),
+                           "",
+                           rows_,
+                           report.lambda,
+                           report.cv_error.value_or(0),
+                           report.cv_error ? (dual ? rows_ : options_.folds) : 0};
+  return result;
+}
+
+}  // namespace kerf

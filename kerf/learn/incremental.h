@@ -1,0 +1,56 @@
+// Training on blocks of rows that arrive one at a time, with a model to be had at any moment.
+//
+// The first block decides what later ones cannot change: scaling, bandwidth and bias.  Apart from
+// that the model is the one that fit() makes of all rows together: the same folds (by row number)
+// and sums, and the dual while there are no more rows than features (unless --solver cholesky).
+//
+// Memory: rows as they came while there are no more of them than features, then that of the
+// cholesky solver, which does not grow with the rows.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "kerf/learn/fold_buffers.h"
+#include "kerf/learn/trainer.h"
+#include "kerf/learn/training_rows.h"
+
+namespace kerf {
+
+class IncrementalFit {
+ public:
+  /// `first` summarises the first rows; for classification it names all classes that will come.
+  /// Balanced class weights and the pcg solver are refused: they need rows that have not come yet.
+  IncrementalFit(const DataSummary& first, const std::string& map, const Params& map_options,
+                 const FitOptions& options, Index memory_limit = 0);
+
+  /// Adds rows, which are scaled in place.  Class numbers and weights must be valid.
+  void add(RowBlock& block);
+  Index rows() const { return rows_; }
+
+  /// The model of all rows so far; more may be added afterwards.
+  FitResult solve(const Progress& progress = {});
+
+ private:
+  void start_sums();
+  void add_to_sums(Index fold, const RowBlock& rows);
+  void solve_dual(const Progress& progress, FitResult& result) const;
+  void solve_sums(const Progress& progress, FitResult& result);
+
+  FitOptions options_;
+  Index memory_limit_;
+  Targets targets_;
+  Index target_columns_;
+  FitResult start_;  // recipe, scaling and everything else that does not change
+  std::unique_ptr<FeatureMap> map_;
+  Index rows_ = 0;
+  std::vector<RowBlock> kept_;            // until there are sums,
+  std::unique_ptr<FoldBuffers> buffers_;  // rows on their way there
+  std::vector<NormalEquations> sums_;     // one per fold
+  Matrix<float> z_;                       // scratch
+  Matrix<double> y_;
+  std::vector<double> weights_;
+};
+
+}  // namespace kerf

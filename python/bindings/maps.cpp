@@ -1,0 +1,101 @@
+// Feature maps: the registry, and one map applied to rows.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "arrays.h"
+
+namespace kerf::python {
+namespace {
+
+/// Rows transformed between two looks at Ctrl-C; many enough that nothing is lost.
+constexpr Index kStepRows = 8192;
+
+/// A map made from its recipe, with the kernel it estimates.
+class Map {
+ public:
+  Map(std::string name, Params params, std::uint64_t seed, Index in_dim)
+      : recipe_{std::move(name), std::move(params), seed, in_dim}, map_(recipe_.make()) {}
+
+  Index in_dim() const { return map_->in_dim(); }
+  Index out_dim() const { return map_->out_dim(); }
+
+  py::array_t<float> transform(py::handle x) const {
+    const Rows rows = take_rows(x);
+    auto out = new_array<float>(rows.view.rows(), map_->out_dim());
+    const MatrixView<float> z = view_of(out);
+    const py::gil_scoped_release no_gil;
+    require_finite(rows.view);
+    in_steps(z.rows, kStepRows, [&](Index begin, Index end) {
+      map_->transform(rows.view.slice(begin, end), z.slice(begin, end));
+    });
+    return out;
+  }
+
+  /// k(x_i, y_j) of the exact kernel that the map estimates.
+  py::array_t<double> kernel(py::handle x, py::handle y) const {
+    const Rows left = take_rows(x);
+    const Rows right = y.is_none() ? Rows{left.view, {}} : take_rows(y);
+    auto out = new_array<double>(left.view.rows(), right.view.rows());
+    const MatrixView<double> values = view_of(out);
+    const py::gil_scoped_release no_gil;
+    require_finite(left.view);
+    require_finite(right.view);
+    gram(*find_feature_map(recipe_.map).kernel(recipe_.options), left.view, right.view, values);
+    return out;
+  }
+
+ private:
+  Recipe recipe_;
+  std::unique_ptr<FeatureMap> map_;
+};
+
+py::list list_maps() {
+  py::list all;
+  for (const FeatureMapEntry& entry : feature_maps())
+    all.append(py::dict(py::arg("name") = entry.name, py::arg("summary") = entry.summary,
+                        py::arg("python_name") = entry.python_name,
+                        py::arg("options") = describe(entry.options())));
+  return all;
+}
+
+/// Every option with its value, what is automatic worked out from the rows as they are.
+Params resolve_map(const std::string& name, const Params& params, py::handle x,
+                   std::uint64_t seed) {
+  const FeatureMapEntry& entry = find_feature_map(name);
+  const Rows rows = take_rows(x);
+  const py::gil_scoped_release no_gil;
+  const Params complete = entry.complete(params);
+  require_finite(rows.view);
+  const auto options = entry.options();
+  const bool automatic = std::ranges::any_of(options, [&](const OptionInfo& option) {
+    return option.type == OptionType::automatic && complete.at(option.name) == "auto";
+  });
+  if (!automatic) return complete;
+  MemorySource source(rows.view, {});
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{seed});
+  return entry.complete(resolve_automatic(options, complete, summary, Scaling()));
+}
+
+}  // namespace
+
+void add_maps(py::module_& module) {
+  module.def("list_maps", &list_maps);
+  module.def("resolve_map", &resolve_map);
+  module.def("relative_variance", [](const std::string& name, const Params& params) {
+    return find_feature_map(name).relative_variance(params);
+  });
+  module.def("relative_bias", [](const std::string& name, const Params& params) {
+    return find_feature_map(name).relative_bias(params);
+  });
+  module.def("map_bytes", [](const std::string& name, const Params& params, Index in_dim) {
+    return find_feature_map(name).bytes(in_dim, params);
+  });
+  py::class_<Map>(module, "Map")
+      .def(py::init<std::string, Params, std::uint64_t, Index>(),
+           py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("in_dim", &Map::in_dim)
+      .def_property_readonly("out_dim", &Map::out_dim)
+      .def("transform", &Map::transform)
+      .def("kernel", &Map::kernel);
+}
+
+}  // namespace kerf::python

@@ -1,0 +1,232 @@
+// Training and trained models.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "arrays.h"
+
+namespace kerf::python {
+namespace {
+
+constexpr Index kBlockRows = 4096;
+
+/// A model with what applies it.
+class TrainedModel {
+ public:
+  explicit TrainedModel(Model model) : model_(std::move(model)), predictor_(model_) {}
+  TrainedModel(const TrainedModel&) = delete;
+
+  const Model& model() const { return model_; }
+  Model& model() { return model_; }
+
+  /// rows x outputs.
+  py::array_t<double> scores(py::handle x) const {
+    return apply<double>(x, model_.outputs(), [&](RowBlock& block, Matrix<double>& part) {
+      predictor_.scores(block, part);
+    });
+  }
+  /// rows x features, of the rows after scaling.
+  py::array_t<float> features(py::handle x) const {
+    return apply<float>(x, model_.linear.weights.rows(), [&](RowBlock& block, Matrix<float>& part) {
+      predictor_.features(block, part);
+    });
+  }
+
+ private:
+  template <class T, class Body>
+  py::array_t<T> apply(py::handle x, Index cols, Body body) const {
+    const Rows rows = take_rows(x);
+    auto out = new_array<T>(rows.view.rows(), cols);
+    const MatrixView<T> values = view_of(out);
+    const py::gil_scoped_release no_gil;
+    require_finite(rows.view);
+    RowBlock block;
+    Matrix<T> part;
+    in_steps(values.rows, kBlockRows, [&](Index begin, Index end) {
+      MemorySource(rows.view.slice(begin, end), {}, end - begin).next(block);
+      body(block, part);
+      std::copy_n(part.data(), (end - begin) * cols, values.slice(begin, end).data);
+    });
+    return out;
+  }
+
+  Model model_;
+  Predictor predictor_;
+};
+
+/// How the rows came to be numbers: JSON of an Encoding, or none.
+std::optional<Encoding> encoding_of(const std::optional<std::string>& json) {
+  if (!json) return std::nullopt;
+  return Encoding::from_json(*json);
+}
+
+DataSummary summary_of(RowSource& source, const std::vector<std::string>& classes,
+                       const std::optional<Encoding>& encoding, Index seed,
+                       const Progress& progress) {
+  const Task task = classes.empty() ? Task::regression : Task::classification;
+  DataSummary summary =
+      summarise(source, task, classes, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
+  if (encoding) {
+    summary.one_hot = encoding->one_hot();
+    summary.image = encoding->image;
+    summary.is_bytes = encoding->is_bytes;
+  }
+  return summary;
+}
+
+/// Numbers as numbers; `text` stays text.
+py::dict report_of(const FitReport& report) {
+  py::list path;
+  for (const auto& point : report.path) path.append(py::make_tuple(point.lambda, point.cv_error));
+  return py::dict(
+      py::arg("lambda") = report.lambda,
+      py::arg("cv_error") = report.cv_error ? py::object(py::float_(*report.cv_error)) : py::none(),
+      py::arg("path") = path, py::arg("scale") = kScaleNames[static_cast<int>(report.scale)],
+      py::arg("solver") = kSolverNames[static_cast<int>(report.solver)],
+      py::arg("solver_reason") = report.solver_reason, py::arg("validation") = report.validation,
+      py::arg("passes") = report.passes, py::arg("residual") = report.residual,
+      py::arg("notes") = report.notes, py::arg("warnings") = report.warnings,
+      py::arg("estimated_memory_bytes") = report.estimated_memory,
+      py::arg("seconds") = py::dict(
+          py::arg("read") = report.seconds.read, py::arg("features") = report.seconds.features,
+          py::arg("accumulate") = report.seconds.accumulate,
+          py::arg("solve") = report.seconds.solve, py::arg("total") = report.seconds.total));
+}
+
+py::tuple finish(FitResult& result, std::optional<Encoding> encoding, std::string command) {
+  result.model.encoding = std::move(encoding);
+  result.model.training.command = std::move(command);
+  return py::make_tuple(std::make_shared<TrainedModel>(std::move(result.model)),
+                        report_of(result.report));
+}
+
+/// No class names: regression.  Returns the model and a report.
+py::tuple fit_rows(py::handle x, py::handle y, py::handle weights, std::vector<std::string> classes,
+                   const std::string& map, const Params& map_options, const Params& fit_options,
+                   const std::optional<std::string>& encoding_json, std::string command,
+                   Index memory, const py::object& callback) {
+  const Rows rows = take_rows(x);
+  const auto options = read_options<FitOptions>(fit_options, "fit");
+  std::optional<Encoding> encoding = encoding_of(encoding_json);
+  MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
+  FitResult result;
+  {
+    const Progress progress = progress_to(callback);
+    const py::gil_scoped_release no_gil;
+    require_finite(rows.view);
+    const DataSummary summary = summary_of(source, classes, encoding, options.seed, progress);
+    result = fit(source, summary, map, map_options, options, memory, progress);
+  }
+  return finish(result, std::move(encoding), std::move(command));
+}
+
+/// Training block by block.
+class Incremental {
+ public:
+  Incremental(std::vector<std::string> classes, std::string map, Params map_options,
+              const Params& fit_options, const std::optional<std::string>& encoding_json,
+              Index memory)
+      : classes_(std::move(classes)),
+        map_(std::move(map)),
+        map_options_(std::move(map_options)),
+        options_(read_options<FitOptions>(fit_options, "fit")),
+        encoding_(encoding_of(encoding_json)),
+        memory_(memory) {}
+
+  void add(py::handle x, py::handle y, py::handle weights, const py::object& callback) {
+    const Rows rows = take_rows(x);
+    MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
+    const Progress progress = progress_to(callback);
+    const py::gil_scoped_release no_gil;
+    require_finite(rows.view);
+    if (!fit_)
+      fit_ = std::make_unique<IncrementalFit>(
+          summary_of(source, classes_, encoding_, options_.seed, progress), map_, map_options_,
+          options_, memory_);
+    RowBlock block;
+    while (source.next(block)) {
+      fit_->add(block);
+      report(progress, "features", fit_->rows(), 0);
+    }
+  }
+
+  py::tuple solve(std::string command, const py::object& callback) {
+    if (!fit_) throw Error(ErrorKind::usage, "there are no rows yet");
+    FitResult result;
+    {
+      const Progress progress = progress_to(callback);
+      const py::gil_scoped_release no_gil;
+      result = fit_->solve(progress);
+    }
+    return finish(result, encoding_, std::move(command));
+  }
+
+ private:
+  std::vector<std::string> classes_;
+  std::string map_;
+  Params map_options_;
+  FitOptions options_;
+  std::optional<Encoding> encoding_;
+  Index memory_;
+  std::unique_ptr<IncrementalFit> fit_;
+};
+
+py::dict describe_model(const TrainedModel& self) {
+  const Model& model = self.model();
+  const TrainingRecord& training = model.training;
+  return py::dict(
+      py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
+      py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.recipe.in_dim,
+      py::arg("task") = model.task == Task::classification ? "classification" : "regression",
+      py::arg("classes") = model.classes, py::arg("outputs") = model.outputs(),
+      py::arg("sparse") = model.is_sparse,
+      py::arg("encoding") =
+          model.encoding ? py::object(py::str(model.encoding->to_json())) : py::object(py::none()),
+      py::arg("version") = training.version, py::arg("command") = training.command,
+      py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
+      py::arg("cv_error") =
+          training.folds > 0 ? py::object(py::float_(training.cv_error)) : py::object(py::none()),
+      py::arg("folds") = training.folds);
+}
+
+}  // namespace
+
+void add_models(py::module_& module) {
+  module.attr("default_map") = kDefaultMap;
+  module.def("fit_options", [] { return describe(list_options<FitOptions>()); });
+  module.def("fit", &fit_rows);
+  py::class_<TrainedModel, std::shared_ptr<TrainedModel>>(module, "Model")
+      .def("describe", &describe_model)
+      .def("scores", &TrainedModel::scores)
+      .def("features", &TrainedModel::features)
+      .def_property_readonly(
+          "weights",
+          [](const TrainedModel& self) { return copy_of(self.model().linear.weights.view()); })
+      .def_property_readonly("intercept",
+                             [](const TrainedModel& self) {
+                               const auto& intercept = self.model().linear.intercept;
+                               return py::array_t<double>(
+                                   static_cast<py::ssize_t>(intercept.size()), intercept.data());
+                             })
+      .def("save",
+           [](const TrainedModel& self, const std::string& path) {
+             const py::gil_scoped_release no_gil;
+             save_model(self.model(), path);
+           })
+      .def_static("load",
+                  [](const std::string& path) {
+                    const py::gil_scoped_release no_gil;
+                    return std::make_shared<TrainedModel>(load_model(path));
+                  })
+      .def(py::pickle(
+          [](const TrainedModel& self) { return py::bytes(model_to_bytes(self.model())); },
+          [](const py::bytes& bytes) {
+            return std::make_shared<TrainedModel>(
+                model_from_bytes(std::string_view(bytes), "in memory"));
+          }));
+  py::class_<Incremental>(module, "Incremental")
+      .def(py::init<std::vector<std::string>, std::string, Params, const Params&,
+                    const std::optional<std::string>&, Index>())
+      .def("add", &Incremental::add)
+      .def("solve", &Incremental::solve);
+}
+
+}  // namespace kerf::python

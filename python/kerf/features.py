@@ -1,0 +1,147 @@
+"""Transformers: one class for every feature map of the library's registry.
+
+A map sends a row x to z(x) with <z(x), z(y)> close to a kernel k(x, y).  The classes are made when the package is imported, from the
+registry, so that a map that is added to the library appears here by itself.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from . import _kerf
+from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
+from ._columns import learn_rows, use_rows
+from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
+
+__all__ = []
+
+MAPS = {entry["name"]: entry for entry in _kerf.list_maps()}
+
+# The card of a map's header file in a line or two; a map without one has its summary.
+_FORMULAS = {
+    "rff": """``z(x) = sqrt(2/m) (cos <w_j, x>, sin <w_j, x>), j = 1 .. m/2``, with w_j drawn from the Fourier transform of the kernel:
+``gaussian`` exp(-\\|x-y\\|^2 / 2 s^2), ``laplacian`` exp(-\\|x-y\\|_1 / s), ``laplacian-l2`` exp(-\\|x-y\\| / s),
+``cauchy`` prod 1 / (1 + (x_k-y_k)^2 / s^2); s is the bandwidth.  The variance of <z(x), z(y)> is at most 2/m.""",
+    "arccos": """``z(x) = sqrt(2/m) c max(0, W x')`` (order 1) or ``sqrt(2/m) [W x' > 0]`` (order 0), x' = (x, bias), with
+k(x, y) = \\|x'\\| \\|y'\\| kappa1(a) or kappa0(a), a the cosine of the angle between x' and y'.""",
+    "ntk-rf": """Random features of the neural tangent kernel of a ReLU network with `depth` hidden layers,
+``k(x, y) = |x'| |y'| T_L(a)``, T_0 = S_0 = a, S_l = kappa1(S_{l-1}), T_l = T_{l-1} kappa0(S_{l-1}) + S_l, x' = (x, bias).""",
+}
+
+
+class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What every feature map has in common; use the classes made from the registry (`kerf.RFF`, ...)."""
+
+    _map_name: str
+    _parameters: list
+
+    def fit(self, X, y=None):
+        """Works out automatic options from X (dense, sparse or a frame) and draws the map.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or frame of shape (rows, columns); float32 in C order is not copied
+        y : ignored
+        """
+        rows, _ = learn_rows(self, X)
+        self.seed_ = seed_of(self.random_state)
+        given = {o["name"]: to_text(getattr(self, python_name(o["name"]))) for o in MAPS[self._map_name]["options"]}
+        self._options = _kerf.resolve_map(self._map_name, given, rows, self.seed_)
+        self._in_dim = rows[3] if isinstance(rows, tuple) else rows.shape[1]
+        self.options_ = values_from_text(MAPS[self._map_name]["options"], self._options)
+        self._make_map()
+        return self
+
+    def _make_map(self):
+        self._map = _kerf.Map(self._map_name, self._options, self.seed_, self._in_dim)
+        self._n_features_out = self._map.out_dim
+
+    def transform(self, X):
+        """The features of the rows of X: a float32 array of shape (rows, features)."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+        rows, _ = use_rows(self, X)
+        return self._map.transform(rows)
+
+    def exact_kernel(self, X, Y=None):
+        """The exact kernel that the features estimate, of the rows of X against those of Y (default: X), in float64."""
+        check_is_fitted(self)
+        return self._map.kernel(use_rows(self, X)[0], None if Y is None else use_rows(self, Y)[0])
+
+    @property
+    def relative_variance(self):
+        """v with Var <z(x), z(y)> <= v k(x, x) k(y, y), as the map's card states it."""
+        check_is_fitted(self)
+        return _kerf.relative_variance(self._map_name, self._options)
+
+    @property
+    def relative_bias(self):
+        """b with |E <z(x), z(y)> - k(x, y)| <= b sqrt(k(x, x) k(y, y)); 0: unbiased."""
+        check_is_fitted(self)
+        return _kerf.relative_bias(self._map_name, self._options)
+
+    def __sklearn_is_fitted__(self):
+        return "_map" in self.__dict__
+
+    def __getstate__(self):
+        """The recipe, never the random matrix: the map is drawn again when it is loaded."""
+        state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
+        return {name: value for name, value in state.items() if name != "_map"}
+
+    def __setstate__(self, state):
+        if hasattr(super(), "__setstate__"):
+            super().__setstate__(state)
+        else:
+            self.__dict__.update(state)
+        if "_options" in state:
+            self._make_map()
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"preserves_dtype": [np.float32]}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+def _docstring(entry, name, parameters):
+    return f"""{entry["summary"][0].upper() + entry["summary"][1:]} (map `{entry["name"]}` of the program).
+
+{_FORMULAS.get(entry["name"], "")}
+
+{document(parameters)}
+
+Attributes
+----------
+options_ : dict
+    every option with its value, automatic ones worked out.
+seed_ : int
+    the seed that `random_state` came to.
+n_features_in_ : int
+    columns of X.
+
+Examples
+--------
+>>> import kerf, numpy as np
+>>> X = np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
+>>> Z = kerf.{name}(features=512).fit_transform(X)
+>>> Z.shape, Z.dtype
+((50, 512), dtype('float32'))
+"""
+
+
+def make_transformer(entry):
+    """The transformer of one line of the registry."""
+    name = entry["python_name"]
+    parameters = [Parameter.of(option) for option in entry["options"]] + [RANDOM_STATE]
+    return type(name, (FeatureTransformer,), {
+        "__module__": __name__, "__qualname__": name, "__doc__": _docstring(entry, name, parameters),
+        "__init__": make_init(parameters, name), "_map_name": entry["name"], "_parameters": parameters})
+
+
+for _entry in MAPS.values():
+    globals()[_entry["python_name"]] = make_transformer(_entry)
+    __all__.append(_entry["python_name"])
+
+del _entry

@@ -1,0 +1,410 @@
+"""Learning on features: `KernelRidge` and `KernelClassifier`, and `load` for models that the program (or C++) saved.
+
+Both minimise ``(1/n) sum w_i |y_i - b - W' z(x_i)|^2 + lambda |W|^2`` (b unpenalised, n the sum of the weights) over the features z of a
+map, so that scikit-learn's `alpha` is `n lambda_`.  Their keywords are the options of the library: those of the fit, and those of
+the map (None: the map's own default).
+"""
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+
+from . import _kerf
+from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, check_classification_targets, check_is_fitted, check_weights
+from ._columns import Columns, learn_rows, target_names, use_rows
+from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, type_of, values_from_text
+from ._progress import Progress
+from .features import MAPS, FeatureTransformer
+
+__all__ = ["KernelRidge", "KernelClassifier", "load"]
+
+FIT_OPTIONS = _kerf.fit_options()
+_FOR_CLASSES = {"class-weight"}  # options that mean nothing in a regression
+
+
+def _union_of_map_options():
+    """Each name once, with what its maps say about it."""
+    found = {}
+    for entry in MAPS.values():
+        for option in entry["options"]:
+            found.setdefault(option["name"], []).append((entry["name"], option))
+    for name, uses in found.items():
+        choices = list(dict.fromkeys(choice for _, option in uses for choice in option["choices"]))
+        option = {**uses[0][1], "choices": choices}
+        yield Parameter(python_name(name), None, type_of(option) + " | None", "option of " + ", ".join(m for m, _ in uses), option["help"])
+
+
+def _parameters(task):
+    first = [Parameter("map", _kerf.default_map, "str | FeatureTransformer", "str or transformer",
+                       "name of a feature map (" + ", ".join(MAPS) + "), or a transformer such as kerf.RFF(...) whose options are taken")]
+    fit = [Parameter.of(o) for o in FIT_OPTIONS if o["name"] != "seed" and not (task == "regression" and o["name"] in _FOR_CLASSES)]
+    for parameter in fit:
+        if parameter.name == "class_weight":  # scikit-learn's ways to say it
+            parameter.default, parameter.annotation, parameter.words = None, 'dict[Any, float] | Literal["balanced"] | None', "dict, 'balanced' or None"
+            parameter.help += "; a dict gives a weight to each class"
+    last = [RANDOM_STATE,
+            Parameter("memory_limit", None, "int | str | None", "int, str or None", "most memory that a fit may need, in bytes or as '8G'; None: what is available"),
+            Parameter("progress", False, "bool | Callable[[str, int, int], None]", "bool or function",
+                      "True shows a tqdm bar; a function is called with (stage, done, total)")]
+    taken = {p.name for p in first + fit + last}
+    return first + [p for p in _union_of_map_options() if p.name not in taken] + fit + last
+
+
+class _Learner(BaseEstimator):
+    """Fit, partial_fit and what a fitted model knows."""
+
+    _task: str
+
+    # ---- parameters to options -------------------------------------------------------------------
+
+    def _map_and_options(self):
+        if isinstance(self.map, FeatureTransformer):
+            name, source = self.map._map_name, self.map
+        elif isinstance(self.map, str):
+            name, source = self.map, self
+        else:
+            raise ValueError(f"map is the name of a feature map or a transformer of kerf, not {self.map!r}")
+        if name not in MAPS:
+            _kerf.resolve_map(name, {}, np.zeros((1, 1), np.float32), 0)  # raises, with the nearest name
+        names = [p.name for p in _union_of_map_options()] if source is self else [python_name(o["name"]) for o in MAPS[name]["options"]]
+        options = {n.replace("_", "-"): to_text(getattr(source, n)) for n in names if getattr(source, n) is not None}
+        return name, options
+
+    def _fit_options(self):
+        options = {"seed": str(self.seed_)}
+        for option in FIT_OPTIONS:
+            value = getattr(self, python_name(option["name"]), None)
+            if option["name"] != "seed" and value is not None and not isinstance(value, dict):
+                options[option["name"]] = to_text(value)
+        return options
+
+    def _row_weights(self, sample_weight, y):
+        return check_weights(sample_weight, np.empty((len(y), 0)))
+
+    def _memory(self):
+        if self.memory_limit is None:
+            return 0
+        return _kerf.parse_bytes(str(self.memory_limit))
+
+    def _centres(self):
+        """Whether columns will be centred: then large offsets can go in double before rounding."""
+        return self.scale in ("auto", "standard")
+
+    def _command(self):
+        return "python: " + " ".join(repr(self).split())
+
+    # ---- learning -----------------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains on all rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or frame (text and category columns are one-hot encoded), or images of shape (n, height, width[, channels])
+        y : targets, one per row (a column each for several regression targets)
+        sample_weight : weights of the rows, or None: every row counts once
+        """
+        for name in ("_model", "_incremental"):
+            self.__dict__.pop(name, None)
+        rows, checked = learn_rows(self, X, y, centre=self._centres(), ensure_min_samples=2, **self._checks_of_y())
+        targets = self._learn_targets(checked)
+        weights = self._row_weights(sample_weight, checked)
+        self.seed_ = seed_of(self.random_state)
+        name, options = self._map_and_options()
+        encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]))
+        with Progress(self.progress) as callback:
+            self._take(*_kerf.fit(rows, targets, weights, self._class_names(), name, options, self._fit_options(), encoding, self._command(),
+                                  self._memory(), callback))
+        return self
+
+    def _partial_fit(self, X, y, sample_weight, first):
+        if first:
+            rows, checked = learn_rows(self, X, y, centre=self._centres(), **self._checks_of_y())
+        else:
+            rows, checked = use_rows(self, X, y, **self._checks_of_y())
+        targets = self._learn_targets(checked) if first and self._task == "regression" else self._use_targets(checked)
+        weights = self._row_weights(sample_weight, checked)
+        if first:
+            self.seed_ = seed_of(self.random_state)
+            encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]))
+            self._incremental = _kerf.Incremental(self._class_names(), *self._map_and_options(), self._fit_options(), encoding, self._memory())
+        with Progress(self.progress) as callback:
+            self._incremental.add(rows, targets, weights, callback)
+        self.__dict__.pop("_model", None)  # made anew when it is asked for
+        return self
+
+    def _is_first_block(self):
+        if "_incremental" in self.__dict__:
+            return False
+        if "_model" in self.__dict__ and getattr(self, "_was_pickled", False):
+            raise ValueError("the sums of a partial fit are not kept in a pickle or a model file: fit anew")
+        return True
+
+    def _take(self, model, report):
+        self._model, self._report = model, report
+        for warning in report["warnings"] if report else ():
+            warnings.warn(warning, stacklevel=3)
+
+    def _fitted(self):
+        """The model; after partial_fit it is solved for when first needed."""
+        if "_model" not in self.__dict__:
+            if "_incremental" not in self.__dict__:
+                check_is_fitted(self)
+            with Progress(self.progress) as callback:
+                self._take(*self._incremental.solve(self._command(), callback))
+        return self._model
+
+    # ---- what is known of the model; after partial_fit these solve for it ---------------------------
+
+    @property
+    def options_(self):
+        about = self._fitted().describe()
+        return values_from_text(MAPS[about["map"]]["options"], about["options"])
+
+    @property
+    def best_lambda_(self):
+        return self._fitted().describe()["lambda"]
+
+    @property
+    def cv_error_(self):
+        return self._fitted().describe()["cv_error"]
+
+    @property
+    def coef_(self):
+        weights = self._fitted().weights
+        return weights.T if self._outputs_2d else weights[:, 0]
+
+    @property
+    def intercept_(self):
+        intercept = self._fitted().intercept
+        return intercept if self._outputs_2d else float(intercept[0])
+
+    @property
+    def report_(self):
+        self._fitted()
+        return self._report
+
+    # ---- use ------------------------------------------------------------------------------------------
+
+    def _scores(self, X):
+        model = self._fitted()
+        return model.scores(use_rows(self, X)[0])
+
+    def feature_map(self, X):
+        """The features that the model is linear in: a float32 array of shape (rows, features), of the rows after scaling."""
+        model = self._fitted()
+        return model.features(use_rows(self, X)[0])
+
+    def save(self, path):
+        """Writes a model file, which `kerf.load`, the program and C++ read."""
+        self._fitted().save(os.fspath(path))
+
+    @property
+    def summary_(self):
+        """What the model is and how it came to be: a dict, as `kerf info --json` shows it."""
+        return {name: value for name, value in self._fitted().describe().items() if name != "encoding"}
+
+    def __sklearn_is_fitted__(self):
+        return "_model" in self.__dict__ or "_incremental" in self.__dict__
+
+    def __getstate__(self):
+        if "_incremental" in self.__dict__:
+            self._fitted()
+        state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
+        state = {name: value for name, value in state.items() if name != "_incremental"}
+        return {**state, "_was_pickled": True} if "_incremental" in self.__dict__ else state
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"multioutput": self._task == "regression"}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
+    _task = "regression"
+
+    def _checks_of_y(self):
+        return {"y_numeric": True, "multi_output": True}
+
+    def _class_names(self):
+        return []
+
+    def _learn_targets(self, y):
+        self._outputs_2d = y.ndim == 2
+        return self._use_targets(y)
+
+    def _use_targets(self, y):
+        return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Adds a block of rows.  The first block decides scaling, bandwidth and bias: give it some hundred rows.
+
+        The model is the one that `fit` makes of all rows so far; it is solved for when it is first used.  After `fit` it begins anew.
+        """
+        return self._partial_fit(X, y, sample_weight, self._is_first_block())
+
+    def predict(self, X):
+        """Predicted targets: shape (rows,), or (rows, targets) if y had two dimensions."""
+        scores = self._scores(X)
+        return scores if self._outputs_2d else scores[:, 0]
+
+
+class _KernelClassifier(ClassifierMixin, _Learner):
+    _task = "classification"
+    _outputs_2d = True
+
+    def _checks_of_y(self):
+        return {}
+
+    def _class_names(self):
+        return [_class_name(c) for c in self.classes_]
+
+    def _learn_targets(self, y):
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"every row has the same class {self.classes_[0]!r}: classification needs at least two")
+        return self._use_targets(y)
+
+    def _use_targets(self, y):
+        check_classification_targets(y)
+        numbers = np.searchsorted(self.classes_, y)
+        wrong = (numbers >= len(self.classes_)) | (self.classes_[np.minimum(numbers, len(self.classes_) - 1)] != y)
+        if wrong.any():
+            raise ValueError(f"y contains {np.asarray(y)[wrong][0]!r}, which is none of the classes {list(self.classes_)}")
+        return np.ascontiguousarray(numbers.reshape(-1, 1), dtype=np.float64)
+
+    def _row_weights(self, sample_weight, y):
+        """With weights of the classes, {label: weight}, multiplied in; the library does 'balanced'."""
+        weights = super()._row_weights(sample_weight, y)
+        if not isinstance(self.class_weight, dict):
+            return weights
+        of_class = np.array([self.class_weight.get(c, 1.0) for c in self.classes_], dtype=np.float64)
+        of_row = of_class[np.searchsorted(self.classes_, y)]
+        return of_row if weights is None else weights * of_row
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Adds a block of rows; the first call names all `classes`.  The first block decides scaling, bandwidth and bias.
+
+        The model is the one that `fit` makes of all rows so far; it is solved for when it is first used.  After `fit` it begins anew.
+        """
+        first = self._is_first_block()
+        if first:
+            if classes is None and not hasattr(self, "classes_"):
+                raise ValueError("classes must be passed on the first call to partial_fit")
+            self.classes_ = self.classes_ if classes is None else np.unique(classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes={list(np.unique(classes))} is not the same as on the first call to partial_fit: {list(self.classes_)}")
+        return self._partial_fit(X, y, sample_weight, first)
+
+    def decision_function(self, X):
+        """A score per class; for two classes that of the second minus that of the first."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        """The class with the largest score."""
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
+
+
+def _class_name(label):
+    """As a CSV file would have it: whole numbers without a point."""
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+_EXAMPLE = {
+    "KernelRidge": """>>> import kerf, numpy as np
+>>> X = np.random.default_rng(0).normal(size=(400, 3))
+>>> y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+>>> model = kerf.KernelRidge(map="rff", features=300).fit(X[:300], y[:300])
+>>> model.score(X[300:], y[300:]) > 0.9
+True""",
+    "KernelClassifier": """>>> import kerf, numpy as np
+>>> X = np.random.default_rng(0).normal(size=(400, 2))
+>>> y = np.where((X ** 2).sum(axis=1) > 1.4, "out", "in")
+>>> model = kerf.KernelClassifier(features=256).fit(X[:300], y[:300])
+>>> model.score(X[300:], y[300:]) > 0.9
+True""",
+}
+
+
+def _make(name, base, what):
+    parameters = _parameters(base._task)
+    docstring = f"""{what}
+
+Minimises ``(1/n) sum_i w_i |y_i - b - W' z(x_i)|^2 + lambda_ |W|^2`` over W and b: z the features of a map (z(x)' z(y) close to a kernel), n the
+sum of the weights w, b unpenalised.  With `lambda_='auto'` the penalty is chosen by cross-validation (`folds`), from one pass over the
+features, or by leave-one-out when there are fewer rows than features.  Memory does not grow with the rows.
+
+{document(parameters)}
+
+Attributes
+----------
+options_ : dict
+    the map's options, automatic ones worked out.
+best_lambda_ : float
+    the penalty that was given or chosen; `cv_error_` is its mean squared error on rows left out.
+coef_, intercept_ : array
+    the linear model on the features.
+report_ : dict
+    times, the lambdas tried and their errors, the solver, the memory estimated; None for a loaded model.
+
+Examples
+--------
+{_EXAMPLE[name]}
+"""
+    return type(name, (base,), {"__module__": __name__, "__qualname__": name, "__doc__": docstring, "__init__": make_init(parameters, name),
+                                "_parameters": parameters})
+
+
+KernelRidge = _make("KernelRidge", _KernelRidge, "Kernel ridge regression at the cost of a linear model.")
+KernelClassifier = _make("KernelClassifier", _KernelClassifier, "Classification with a kernel at the cost of a linear model: ridge regression on one column per class.")
+
+
+def load(path):
+    """A model file, written by `save`, by the program or by C++, as a fitted `KernelRidge` or `KernelClassifier`.
+
+    A model that was trained on a file with a header takes frames with those columns (`feature_names_in_`), or arrays in that order.
+    Classes that are numbers become numbers.
+    """
+    path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no model file {path!r}")
+    model = _kerf.Model.load(path)
+    about = model.describe()
+    own = values_from_text(MAPS[about["map"]]["options"], about["options"])
+    kind = KernelClassifier if about["task"] == "classification" else KernelRidge
+    estimator = kind(map=about["map"], lambda_=about["lambda"], random_state=about["seed"], **own)
+    estimator.seed_, estimator._was_pickled = about["seed"], True
+    estimator._take(model, None)
+    columns = Columns.from_json(about["encoding"]) if about["encoding"] else Columns()
+    columns.inputs = about["in_dim"]
+    estimator._columns = columns
+    estimator.n_features_in_ = len(columns.levels) if columns.levels else about["in_dim"]
+    if columns.names and all(columns.names):
+        estimator.feature_names_in_ = np.array(columns.names, dtype=object)
+    else:
+        columns.names = None
+    if kind is KernelClassifier:
+        estimator.classes_ = _class_labels(about["classes"])
+    else:
+        estimator._outputs_2d = about["outputs"] > 1
+    return estimator
+
+
+def _class_labels(names):
+    for kind in (int, float):
+        try:
+            values = np.array([kind(name) for name in names])
+        except ValueError:
+            continue
+        return values
+    return np.array(names)

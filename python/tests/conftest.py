@@ -1,0 +1,43 @@
+"""The package under test is whatever `import kerf` finds: the build tree (PYTHONPATH=<build>/python, as ctest sets it) or an installed wheel."""
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import kerf
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "data"
+
+
+def transformers():
+    """A small instance of every feature map."""
+    return [getattr(kerf, name)(features=128) for name, _ in kerf.maps().values()]
+
+
+@pytest.fixture
+def rows():
+    return np.random.default_rng(7).normal(size=(60, 5)).astype(np.float32)
+
+
+@pytest.fixture
+def regression():
+    X = np.random.default_rng(3).normal(size=(300, 3))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+
+
+@pytest.fixture(scope="session")
+def program():
+    """Runs the program; skips where it was not built (an installed wheel)."""
+    path = os.environ.get("KERF_PROGRAM", ROOT / "build" / "release" / "bin" / "kerf")
+    if not pathlib.Path(path).exists():
+        pytest.skip("the program kerf is not built")
+
+    def run(*arguments, cwd):
+        done = subprocess.run([str(path), *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

@@ -1,0 +1,142 @@
+"""Transformers: bits, memory, kinds of input."""
+import os
+import pathlib
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import transformers
+
+import kerf
+
+maps = pytest.mark.parametrize("map", transformers(), ids=lambda m: m._map_name)
+
+
+@maps
+def test_shape_type_and_repeatability(map, rows):
+    Z = map.fit(rows).transform(rows)
+    assert Z.shape == (60, 128) and Z.dtype == np.float32
+    assert np.array_equal(Z, type(map)(**map.get_params()).fit_transform(rows))
+    assert not np.array_equal(Z, type(map)(**{**map.get_params(), "random_state": 2}).fit_transform(rows))
+
+
+@maps
+def test_rows_alone_have_the_bits_of_rows_together(map, rows):
+    Z = map.fit(rows).transform(rows)
+    assert all(np.array_equal(map.transform(rows[i:i + 1]), Z[i:i + 1]) for i in range(10))
+
+
+@maps
+def test_pickle_keeps_the_recipe_and_gives_the_same_bits(map, rows):
+    fitted = type(map)(**{**map.get_params(), "features": 2048}).fit(rows)
+    text = pickle.dumps(fitted)
+    assert len(text) < 20000  # no random matrix
+    assert np.array_equal(pickle.loads(text).transform(rows), fitted.transform(rows))
+
+
+@maps
+def test_bits_of_the_program(map, rows, program, tmp_path):
+    fitted = map.fit(rows)
+    np.save(tmp_path / "x.npy", rows)
+    options = [word for name, value in fitted._options.items() for word in (f"--{name}", value)]
+    program("transform", "x.npy", "--map", map._map_name, *options, "--seed", fitted.seed_, "-o", "z.npy", cwd=tmp_path)
+    assert np.array_equal(np.load(tmp_path / "z.npy"), fitted.transform(rows))
+
+
+@maps
+def test_bits_of_cpp(map, rows, tmp_path):
+    side = os.environ.get("KERF_CPP_SIDE")
+    if not side or not pathlib.Path(side).exists():
+        pytest.skip("the C++ side is built with the tests of the build tree")
+    fitted = map.fit(rows)
+    rows.tofile(tmp_path / "x")
+    subprocess.run([side, tmp_path / "x", tmp_path / "z", "60", "5", "1", map._map_name, *(f"{k}={v}" for k, v in fitted._options.items())], check=True,
+                   capture_output=True)
+    assert np.array_equal(np.fromfile(tmp_path / "z", np.float32).reshape(60, -1), fitted.transform(rows))
+
+
+@maps
+def test_estimates_its_exact_kernel(map, rows):
+    map = type(map)(**{**map.get_params(), "features": 4096}).fit(rows)
+    Z, K = map.transform(rows).astype(np.float64), map.exact_kernel(rows)
+    scale = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
+    # Chebyshev at eight standard deviations for each of 1,830 entries would be loose; the sums are of thousands of terms, nearly Gaussian.
+    assert np.abs((Z @ Z.T - K) / scale).max() < 8 * np.sqrt(map.relative_variance) + map.relative_bias
+
+
+@maps
+def test_sparse_rows(map, rows):
+    sparse = pytest.importorskip("scipy.sparse")
+    X = np.where(np.abs(rows) < 0.8, 0, rows)
+    fitted = map.fit(X)
+    Z = fitted.transform(X)
+    np.testing.assert_allclose(fitted.transform(sparse.csr_matrix(X)), Z, atol=2e-6 * np.abs(Z).max())
+    shuffled = sparse.coo_matrix(X)  # any format; entries in any order
+    np.testing.assert_allclose(fitted.transform(shuffled), Z, atol=2e-6 * np.abs(Z).max())
+
+
+def test_float32_in_c_order_is_not_copied_and_others_are_converted(rows, monkeypatch):
+    map = kerf.RFF(features=128).fit(rows)
+    seen = []
+    real = map._map.transform
+    map._map = type("Spy", (), {"transform": lambda self, x: seen.append(x) or real(x)})()
+    Z = map.transform(rows)
+    assert seen[0] is rows
+    for other in (rows.astype(np.float64), np.asfortranarray(rows), np.repeat(rows, 2, axis=0)[::2], rows.tolist()):
+        assert np.array_equal(map.transform(other), Z)
+
+
+def test_read_only_memory_map(rows, tmp_path):
+    np.save(tmp_path / "x.npy", rows)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    map = kerf.ArcCosineFeatures(features=64).fit(mapped)
+    assert np.array_equal(map.transform(mapped), map.transform(rows))
+
+
+def test_options_are_worked_out_and_shown(rows):
+    map = kerf.RFF(features=64).fit(rows)
+    distances = np.sqrt(((rows[:, None].astype(float) - rows[None]) ** 2).sum(-1))[np.triu_indices(60, 1)]
+    assert map.options_["bandwidth"] == pytest.approx(np.sort(distances)[len(distances) // 2], rel=1e-6)
+    assert map.options_["kernel"] == "gaussian" and map.seed_ == 1
+
+
+@pytest.mark.parametrize("state", [0, np.random.RandomState(5), np.random.default_rng(5), None])
+def test_random_state(state, rows):
+    assert kerf.RFF(features=8, random_state=state).fit(rows).seed_ >= 0
+
+
+def test_errors_are_value_errors_with_the_librarys_message(rows):
+    with pytest.raises(ValueError, match="did you mean 'laplacian'"):
+        kerf.RFF(kernel="laplasian").fit(rows)
+    with pytest.raises(ValueError, match="between"):
+        kerf.RFF(bandwidth=-1.0).fit(rows)
+    with pytest.raises(ValueError, match="random_state"):
+        kerf.RFF(random_state="one").fit(rows)
+    bad = rows.copy()
+    bad[3, 2] = np.inf
+    map = kerf.RFF(features=8).fit(rows)
+    with pytest.raises(ValueError, match="row 3 .*infinity"):
+        map.transform(bad)
+    with pytest.raises(ValueError, match="too large for float32"):
+        map.transform(np.full((2, 5), 1e300))
+    with pytest.raises(ValueError, match="features"):
+        map.transform(rows[:, :3])
+
+
+def test_too_much_is_a_memory_error(rows):
+    with pytest.raises(MemoryError, match="needs about"):
+        kerf.RFF(features=2**24).fit(np.zeros((2, 300000), np.float32))
+
+
+def test_module_refuses_what_would_read_outside():
+    from kerf import _kerf
+    map = _kerf.Map("rff", {"bandwidth": "1", "features": "8"}, 1, 3)
+    values, columns = np.ones(2, np.float32), np.array([0, 1], np.int32)
+    for bad in [(values, np.array([0, 3], np.int32), np.array([0, 2]), 3), (values, np.array([-1, 1], np.int32), np.array([0, 2]), 3),
+                (values, columns, np.array([0, 5]), 3), (values, columns, np.array([1, 2]), 3), (values, columns, np.array([0, 2, 1]), 3),
+                (values, columns[::-1].copy(), np.array([0, 2]), 3), (values, columns, np.array([], np.int64), 3), np.ones((2, 3)), np.ones(3, np.float32)]:
+        with pytest.raises(ValueError):
+            map.transform(bad)
+    with pytest.raises(ValueError):
+        map.transform(np.ones((2, 4), np.float32))

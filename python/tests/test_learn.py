@@ -1,0 +1,240 @@
+"""KernelRidge and KernelClassifier against the formulas, the program and themselves."""
+import json
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+from conftest import DATA
+
+import kerf
+
+
+def csv(name):
+    table = np.genfromtxt(DATA / name, delimiter=",", skip_header=1, dtype=str)
+    return table[:, :-1].astype(np.float64), table[:, -1]
+
+
+def test_ridge_is_the_minimiser_of_its_formula(regression):
+    X, y = regression
+    w = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    for features in (64, 1024):  # normal equations; the dual
+        model = kerf.KernelRidge(map="rff", bandwidth=1.5, features=features, lambda_=1e-3, scale="none", precision="double").fit(X, y, w)
+        Z = model.feature_map(X).astype(np.float64)
+        n, mean, mean_y = w.sum(), np.average(Z, axis=0, weights=w), np.average(y, weights=w)
+        A = (Z - mean).T @ ((Z - mean) * w[:, None]) + n * 1e-3 * np.eye(features)
+        coef = np.linalg.solve(A, (Z - mean).T @ (w * (y - mean_y)))
+        # |z| = 1 is rounded to 6e-8 when it is centred, and the condition number is at most 1/lambda.
+        np.testing.assert_allclose(model.predict(X), Z @ coef + mean_y - mean @ coef, atol=6e-8 / 1e-3)
+        np.testing.assert_allclose(model.predict(X), Z @ model.coef_ + model.intercept_, atol=1e-9)
+        assert model.best_lambda_ == 1e-3 and model.cv_error_ is None
+
+
+def test_chooses_lambda_by_itself(regression):
+    X, y = regression
+    model = kerf.KernelRidge(features=100).fit(X[:200], y[:200])
+    assert model.score(X[200:], y[200:]) > 0.8
+    assert model.report_["solver"] == "cholesky" and len(model.report_["path"]) > 3
+    assert model.cv_error_ == min(error for _, error in model.report_["path"])
+    assert kerf.KernelRidge(features=1000).fit(X, y).report_["solver"] == "dual"
+
+
+def test_several_targets(regression):
+    X, y = regression
+    both = np.column_stack([y, X[:, 0] ** 2])
+    model = kerf.KernelRidge(features=512, lambda_=1e-6).fit(X, both)
+    assert model.predict(X).shape == both.shape and model.score(X, both) > 0.9
+    np.testing.assert_allclose(model.predict(X)[:, 0], kerf.KernelRidge(features=512, lambda_=1e-6).fit(X, y).predict(X), atol=1e-8)
+
+
+def test_a_transformer_stands_for_a_map_and_its_options(regression):
+    X, y = regression
+    named = kerf.KernelRidge(map="rff", kernel="laplacian", bandwidth=4.0, features=256).fit(X, y)
+    given = kerf.KernelRidge(map=kerf.RFF(kernel="laplacian", bandwidth=4.0, features=256)).fit(X, y)
+    assert np.array_equal(named.predict(X), given.predict(X))
+    assert named.options_ == given.options_
+
+
+def test_wrong_parameters(regression):
+    X, y = regression
+    for wrong, message in [({"map": "rfff"}, "did you mean 'rff'"), ({"map": "rff", "depth": 3}, "no option --depth"), ({"map": 3}, "map is the name"),
+                           ({"scale": "standart"}, "did you mean 'standard'"), ({"lambda_": -1}, "between"), ({"progress": "yes"}, "progress is"),
+                           ({"memory_limit": "much"}, "not a size")]:
+        with pytest.raises(ValueError, match=message):
+            kerf.KernelRidge(**wrong).fit(X, y)
+    with pytest.raises(MemoryError, match="1.0 MB is the limit"):
+        kerf.KernelRidge(memory_limit="1M").fit(X, y)
+
+
+@pytest.mark.parametrize("features", [40, 2000])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("lambda_", [1e-3, "auto"])
+def test_partial_fit_makes_the_model_of_all_rows(features, sparse, lambda_, regression):
+    X, y = regression
+    if sparse:
+        X = pytest.importorskip("scipy.sparse").csr_matrix(np.where(np.abs(X) < 0.5, 0, X))
+    w = np.random.default_rng(2).uniform(0.5, 2, len(y))
+    options = dict(map="rff", bandwidth=1.5, features=features, scale="none", precision="double", lambda_=lambda_)
+    whole = kerf.KernelRidge(**options).fit(X, y, w)
+    parts = kerf.KernelRidge(**options)
+    for begin, end in [(0, 30), (30, 31), (31, 200), (200, 300)]:
+        parts.partial_fit(X[begin:end], y[begin:end], sample_weight=w[begin:end])
+        if end == 200:
+            parts.predict(X)  # a look at the model on the way changes nothing
+    if lambda_ != "auto":  # the two centre the features around other rows: 6e-8 a number, times the condition
+        np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=6e-8 / lambda_)
+    assert parts.best_lambda_ == pytest.approx(whole.best_lambda_, rel=1e-3)
+    assert np.array_equal(pickle.loads(pickle.dumps(parts)).predict(X), parts.predict(X))
+    with pytest.raises(ValueError, match="fit anew"):
+        pickle.loads(pickle.dumps(parts)).partial_fit(X, y)
+
+
+def test_partial_fit_of_classes():
+    X, y = csv("iris_train.csv")
+    parts = kerf.KernelClassifier(features=64, scale="none", bias=5.0)
+    order = np.random.default_rng(0).permutation(len(y))
+    for block in np.array_split(order, 4):
+        parts.partial_fit(X[block], y[block], classes=np.unique(y))
+    whole = kerf.KernelClassifier(features=64, scale="none", bias=5.0).fit(X[order], y[order])
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-3)
+    with pytest.raises(ValueError, match="none of the classes"):
+        parts.partial_fit(X[:2], ["rose", "tulip"])
+    with pytest.raises(ValueError, match="classes must be passed"):
+        kerf.KernelClassifier().partial_fit(X, y)
+    with pytest.raises(ValueError, match="block by block"):
+        kerf.KernelClassifier(class_weight="balanced").partial_fit(X, y, classes=np.unique(y))
+
+
+def test_weights_of_classes_and_rows():
+    X, y = csv("breast_cancer_train.csv")
+    labels = np.unique(y)
+    fixed = dict(features=128, lambda_=1e-3, random_state=4)
+    counts = {c: (y == c).sum() for c in labels}
+    balanced = kerf.KernelClassifier(class_weight="balanced", **fixed).fit(X, y)
+    by_hand = kerf.KernelClassifier(class_weight={c: len(y) / (2 * counts[c]) for c in labels}, **fixed).fit(X, y)
+    by_row = kerf.KernelClassifier(**fixed).fit(X, y, sample_weight=[len(y) / (2 * counts[c]) for c in y])
+    np.testing.assert_allclose(balanced.decision_function(X), by_hand.decision_function(X), atol=1e-6)
+    assert np.array_equal(by_hand.decision_function(X), by_row.decision_function(X))
+    with pytest.raises(ValueError):
+        kerf.KernelClassifier().fit(X, y, sample_weight=np.ones(3))
+
+
+def test_columns_far_from_zero_lose_no_digits(regression):
+    X, y = regression
+    there = kerf.KernelRidge(features=256, lambda_=1e-6).fit(X + 1e7, y)
+    here = kerf.KernelRidge(features=256, lambda_=1e-6).fit(X, y)
+    assert abs(there.score(X + 1e7, y) - here.score(X, y)) < 1e-3
+
+
+# ---- the program and Python ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, kind", [("digits", kerf.KernelClassifier), ("diabetes", kerf.KernelRidge), ("iris", kerf.KernelClassifier)])
+def test_a_model_of_the_program_loads(name, kind, program, tmp_path):
+    suffix = ".csv.gz" if name == "digits" else ".csv"
+    program("fit", DATA / f"{name}_train{suffix}", "-o", "m.kerf", "--features", 512, cwd=tmp_path)
+    program("predict", "m.kerf", DATA / f"{name}_test{suffix}", "-o", "p.txt", cwd=tmp_path)
+    model = kerf.load(tmp_path / "m.kerf")
+    assert isinstance(model, kind) and model.get_params()["features"] == 512
+    X, _ = csv(f"{name}_test{suffix}")
+    if hasattr(model, "feature_names_in_"):
+        X = pytest.importorskip("pandas").DataFrame(X, columns=model.feature_names_in_)
+    predicted = model.predict(X)
+    expected = [line.strip() for line in open(tmp_path / "p.txt")]
+    if kind is kerf.KernelRidge:
+        assert np.array_equal(predicted, np.array(expected, float))  # the same bits
+    else:
+        assert [str(p) for p in predicted] == expected
+    model.save(tmp_path / "again.kerf")
+    assert (tmp_path / "again.kerf").read_bytes() == (tmp_path / "m.kerf").read_bytes()
+
+
+def test_the_program_reads_a_model_of_python(program, tmp_path):
+    X, y = csv("iris_train.csv")
+    model = kerf.KernelClassifier(features=256).fit(X, y)
+    model.save(tmp_path / "iris.kerf")
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.17g")
+    program("predict", "iris.kerf", "rows.csv", "-o", "p.txt", cwd=tmp_path)
+    assert [line.strip() for line in open(tmp_path / "p.txt")] == list(model.predict(X))
+    assert json.loads(program("score", "iris.kerf", DATA / "iris_train.csv", "--json", cwd=tmp_path))["accuracy"] == model.score(X, y)
+    info = json.loads(program("info", "iris.kerf", "--json", cwd=tmp_path))
+    assert "KernelClassifier" in json.dumps(info)
+
+
+def test_the_same_fit_in_program_and_python_is_the_same_model(program, tmp_path):
+    X, y = csv("diabetes_train.csv")
+    program("fit", DATA / "diabetes_train.csv", "-o", "m.kerf", "--map", "rff", "--features", 200, "--seed", 5, cwd=tmp_path)
+    theirs, ours = kerf.load(tmp_path / "m.kerf"), kerf.KernelRidge(map="rff", features=200, random_state=5).fit(X, y.astype(float))
+    assert ours.options_ == theirs.options_ and ours.best_lambda_ == pytest.approx(theirs.best_lambda_, rel=1e-9)
+    np.testing.assert_allclose(ours.predict(X), kerf_predict(theirs, X), rtol=1e-6)
+
+
+def kerf_predict(model, X):
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model knows names, the array has none
+        return model.predict(X)
+
+
+def test_frames_with_categories(program, tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 200)
+    frame = pd.DataFrame({"size": rng.normal(size=200), "colour": pd.Categorical(colour), "shape": rng.choice(["round", "flat"], 200), "old": rng.random(200) < 0.5})
+    y = pd.Series(frame["size"] * (colour == "red") + (frame["shape"] == "flat"), name="price")
+    model = kerf.KernelRidge(features=300).fit(frame, y)
+    assert model.score(frame, y) > 0.95 and model.n_features_in_ == 4
+    assert list(model.feature_names_in_) == list(frame.columns)
+    model.save(tmp_path / "m.kerf")
+    loaded = kerf.load(tmp_path / "m.kerf")
+    assert np.array_equal(loaded.predict(frame), model.predict(frame))
+    frame.assign(old=frame["old"].astype(int), price=y).to_csv(tmp_path / "rows.csv", index=False)
+    program("predict", "m.kerf", "rows.csv", "-o", "p.txt", cwd=tmp_path)
+    np.testing.assert_allclose(np.loadtxt(tmp_path / "p.txt"), model.predict(frame), atol=1e-5)
+    strange = frame.assign(colour="violet")
+    with pytest.warns(UserWarning, match="200 cells"):
+        model.predict(strange)
+    with pytest.raises(ValueError, match="colour"):
+        model.predict(frame.assign(colour=[None, *colour[1:]]))
+    with pytest.raises(ValueError, match="levels"):
+        kerf.KernelRidge().fit(pd.DataFrame({"id": [f"x{i}" for i in range(300)], "v": rng.normal(size=300)}), rng.normal(size=300))
+
+
+def test_images(program, tmp_path):
+    X, y = csv("digits_train.csv.gz")
+    images = X.reshape(-1, 8, 8)
+    model = kerf.KernelClassifier(features=512).fit(images[:1000], y[:1000])
+    assert model.report_["scale"] == "unit" and model.score(images[1000:], y[1000:]) > 0.9
+    assert np.array_equal(model.predict(X[1000:]), model.predict(images[1000:]))
+    model.save(tmp_path / "m.kerf")
+    assert np.array_equal(kerf.load(tmp_path / "m.kerf").predict(images).astype(str), model.predict(images))
+
+
+def test_bad_model_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        kerf.load(tmp_path / "none.kerf")
+    (tmp_path / "bad.kerf").write_text("nothing of the kind, but long enough")
+    with pytest.raises(ValueError, match="not a kerf model"):
+        kerf.load(tmp_path / "bad.kerf")
+    X, y = csv("iris_train.csv")
+    model = kerf.KernelClassifier(features=32).fit(X, y)
+    model.save(tmp_path / "m.kerf")
+    whole = (tmp_path / "m.kerf").read_bytes()
+    (tmp_path / "m.kerf").write_bytes(whole[:-9])
+    with pytest.raises(ValueError, match="damaged"):
+        kerf.load(tmp_path / "m.kerf")
+    with pytest.raises(ValueError, match="damaged"):
+        type(model._model).__new__(type(model._model)).__setstate__(whole[:-9])
+
+
+def _predict(arguments):
+    model, X = arguments
+    return model.predict(X)
+
+
+def test_survives_a_fork(regression):
+    X, y = regression
+    model = kerf.KernelRidge(features=512).fit(X, y)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for there in pool.map(_predict, [(model, X)] * 4):
+            assert np.array_equal(there, model.predict(X))
