@@ -130,10 +130,7 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
       std::ranges::copy(block_y.row(i), y.row(block.first_row + i).begin());
     std::ranges::copy(block_weights, weights.begin() + block.first_row);
   }
-  DualFit solved = fit_dual_ridge(
-      z.view(), y.view(), weights,
-      options_.lambda ? std::vector{*options_.lambda} : parse_lambda_grid(options_.lambda_grid),
-      progress);
+  DualFit solved = fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options_), progress);
   result.report.lambda = solved.choice.lambda;
   if (!options_.lambda) {
     result.report.take(std::move(solved.choice));
@@ -144,18 +141,7 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
 
 void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
   buffers_->finish();
-  if (!options_.lambda) {
-    auto [choice, model] = choose_lambda(
-        sums_, {parse_lambda_grid(options_.lambda_grid), options_.lambda_per_target}, progress);
-    result.report.take(std::move(choice));
-    result.report.validation = fmt::format("{}-fold cross-validation", sums_.size());
-    result.model.linear = std::move(model);
-    return;
-  }
-  result.report.lambda = *options_.lambda;
-  std::vector<const NormalEquations*> parts;
-  for (const NormalEquations& sum : sums_) parts.push_back(&sum);
-  result.model.linear = solve_ridge(parts, result.report.lambda);
+  result.model.linear = solve_fold_sums(sums_, options_, progress, result.report);
 }
 
 FitResult IncrementalFit::solve(const Progress& progress) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <optional>
 
 #include "kerf/core/error.h"
 #include "kerf/core/options.h"
@@ -203,6 +203,10 @@ std::vector<double> parse_lambda_grid(const std::string& text) {
   }
   std::ranges::sort(grid);
   return grid;
+}
+
+std::vector<double> lambdas_asked(const FitOptions& options) {
+  return options.lambda ? std::vector{*options.lambda} : parse_lambda_grid(options.lambda_grid);
 }
 
 ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSearch& search,

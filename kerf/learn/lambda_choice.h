@@ -13,6 +13,7 @@
 #include <string>
 
 #include "kerf/core/progress.h"
+#include "kerf/learn/fit_options.h"
 #include "kerf/learn/ridge.h"
 
 namespace kerf {
@@ -24,6 +25,9 @@ struct LambdaSearch {
 
 /// "1e-6,1e-5,0.1" to numbers; "" to none.  Error (usage) on anything else.
 std::vector<double> parse_lambda_grid(const std::string& text);
+
+/// The lambda given, or the grid given, or nothing: the automatic grid.
+std::vector<double> lambdas_asked(const FitOptions& options);
 
 struct ChosenModel {
   LambdaChoice choice;

@@ -53,6 +53,10 @@ struct SolverChoice {
 /// The solver asked for (Error (usage) if it cannot), or the quickest that fits the memory.
 SolverChoice choose_solver(const Problem& problem);
 
+/// Lambda (given or chosen) and weights from the sums of folds.
+LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome);
+
 /// The model of the sums that cholesky kept in a checkpoint.
 LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& options,
                             const Progress& progress, FitReport& outcome);

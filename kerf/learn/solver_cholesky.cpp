@@ -4,11 +4,18 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/checkpoint.h"
+#include "kerf/learn/condition.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
 namespace kerf {
 namespace {
+
+/// One fold tells: its rows are a sample of all.
+void warn(std::span<const NormalEquations> sums, const FitOptions& options, FitReport& outcome) {
+  std::string words = condition_warning(sums.first(1), outcome.lambda, options.precision);
+  if (!words.empty()) outcome.warnings.push_back(std::move(words));
+}
 
 std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
 
@@ -65,30 +72,10 @@ class Accumulation {
   std::vector<Index> saved_;
 };
 
-/// Lambda and weights from the sums of folds.
-LinearModel solve(std::span<const NormalEquations> sums, const FitOptions& options,
-                  const Progress& progress, FitReport& outcome) {
-  if (!options.lambda && sums.size() > 1) {
-    auto [choice, model] = choose_lambda(
-        sums, {parse_lambda_grid(options.lambda_grid), options.lambda_per_target}, progress);
-    outcome.take(std::move(choice));
-    outcome.validation = fmt::format("{}-fold cross-validation", sums.size());
-    return std::move(model);
-  }
-  KERF_REQUIRE(
-      options.lambda.has_value(), usage,
-      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
-  outcome.lambda = *options.lambda;
-  report(progress, "solving", 0, 0);
-  std::vector<const NormalEquations*> parts;
-  for (const auto& sum : sums) parts.push_back(&sum);
-  return solve_ridge(parts, outcome.lambda);
-}
-
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
   const auto sums = Accumulation(problem, rows).run();
   const Stopwatch watch(rows.seconds().solve);
-  return solve(sums, problem.options, rows.progress(), outcome);
+  return solve_fold_sums(sums, problem.options, rows.progress(), outcome);
 }
 
 Index bytes(const Problem& p) {
@@ -112,6 +99,27 @@ double seconds(const Problem& p) {
 
 }  // namespace
 
+LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome) {
+  if (!options.lambda && sums.size() > 1) {
+    auto [choice, model] = choose_lambda(
+        sums, {parse_lambda_grid(options.lambda_grid), options.lambda_per_target}, progress);
+    outcome.take(std::move(choice));
+    warn(sums, options, outcome);
+    outcome.validation = fmt::format("{}-fold cross-validation", sums.size());
+    return std::move(model);
+  }
+  KERF_REQUIRE(
+      options.lambda.has_value(), usage,
+      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
+  outcome.lambda = *options.lambda;
+  warn(sums, options, outcome);
+  report(progress, "solving", 0, 0);
+  std::vector<const NormalEquations*> parts;
+  for (const auto& sum : sums) parts.push_back(&sum);
+  return solve_ridge(parts, outcome.lambda);
+}
+
 LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& options,
                             const Progress& progress, FitReport& outcome) {
   std::vector<NormalEquations> sums;
@@ -120,7 +128,7 @@ LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& opti
   KERF_REQUIRE(!sums.empty(), data,
                "the folder holds no sums: fit with --solver cholesky and --checkpoint keeps them");
   const Stopwatch watch(outcome.seconds.solve);
-  return solve(sums, options, progress, outcome);
+  return solve_fold_sums(sums, options, progress, outcome);
 }
 
 SolverEntry cholesky_solver() {

@@ -25,10 +25,8 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
     weights.insert(weights.end(), block.weights.begin(), block.weights.end());
   });
   const Stopwatch watch(rows.seconds().solve);
-  DualFit solved = fit_dual_ridge(
-      z.view(), y.view(), weights,
-      options.lambda ? std::vector{*options.lambda} : parse_lambda_grid(options.lambda_grid),
-      rows.progress());
+  DualFit solved =
+      fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options), rows.progress());
   outcome.lambda = solved.choice.lambda;
   if (!options.lambda) {
     outcome.take(std::move(solved.choice));

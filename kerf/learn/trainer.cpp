@@ -133,6 +133,10 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_rows(summary);
   KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
                "--variance is for regression with a feature map");
+  KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
+               usage, "map exact has the squared loss only, and keeps no checkpoints");
+  KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
+               "--features auto fits several sizes: a checkpoint is of one, so give --features N");
   const FitJob job{source, summary, options, memory_limit, progress};
   if (map == kAutoMap) return fit_chosen_map(job, map_options);
   if (map == kExactMap) return fit_exact(job, map_options);

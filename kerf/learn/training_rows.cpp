@@ -60,11 +60,6 @@ TrainingRows::TrainingRows(RowSource& source, const DataSummary& summary, const 
       fold_key_(rng::Key{static_cast<std::uint64_t>(options.seed)}.child("fold")),
       block_rows_(rows_at_once(map.out_dim(), map.in_dim(), summary.rows)) {}
 
-Index TrainingRows::fold_of(Index row, Index folds) const {
-  return static_cast<Index>(
-      rng::below(fold_key_, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(folds)));
-}
-
 void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive,
                             std::span<const Index> skip) {
   Matrix<float> z;

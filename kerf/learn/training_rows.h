@@ -69,15 +69,12 @@ class TrainingRows {
     MatrixView<const double> y;
     std::span<const double> weights;  ///< empty: all 1
   };
-  /// One pass over all rows, each fold's in order.  The folds are those of fold_of().  The first
-  /// skip[fold] rows of each fold are read but not handed over.
+  /// One pass over all rows, each fold's in order.  fold(row) = Philox(key, row) mod folds.  The
+  /// first skip[fold] rows of each fold are read but not handed over.
   void for_each(Index folds, const std::function<void(const Block&)>& receive,
                 std::span<const Index> skip = {});
   /// All rows, in order.
   void for_each(const std::function<void(const Block&)>& receive) { for_each(1, receive); }
-
-  /// Philox(key, row) mod folds.
-  Index fold_of(Index row, Index folds) const;
 
   /// Memory of a pass: a block of features, and inputs and targets waiting in each fold.
   static Index bytes(Index rows, Index inputs, Index features, Index outputs, Index folds);

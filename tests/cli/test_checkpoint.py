@@ -1,0 +1,62 @@
+"""A fit that is killed goes on where it was, and sums that were kept give models with other lambdas."""
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+from conftest import DATA, PROGRAM
+
+FIT = ["--task", "regression", "--map", "rff", "--features", "2048", "--lambda", "1e-4", "--solver", "cholesky"]
+
+
+def test_a_killed_fit_resumes_to_the_same_model(kerf, tmp_path):
+    draw = random.Random(1)
+    rows = [[round(draw.gauss(0, 1), 4) for _ in range(3)] for _ in range(30000)]
+    table = tmp_path / "rows.csv"
+    table.write_text("".join(f"{a},{b},{c},{a * b - c + 0.5}\n" for a, b, c in rows))
+    sample = tmp_path / "sample.csv"
+    sample.write_text("".join(f"{a},{b},{c}\n" for a, b, c in rows[:50]))
+
+    checkpoint = ["--checkpoint", "state", "--checkpoint-interval", "0"]
+    child = subprocess.Popen([PROGRAM, "fit", str(table), "-o", "killed.kerf", *FIT, *checkpoint, "--quiet"], cwd=tmp_path)
+    first = tmp_path / "state" / "sums-0.ckpt"
+    deadline = time.monotonic() + 100
+    while not first.exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert first.exists() and not (tmp_path / "killed.kerf").exists()
+
+    assert kerf("fit", table, "-o", "resumed.kerf", *FIT, *checkpoint, "--quiet").code == 0
+    assert kerf("fit", table, "-o", "whole.kerf", *FIT, "--quiet").code == 0
+    resumed, whole = (kerf("predict", name, sample) for name in ("resumed.kerf", "whole.kerf"))
+    assert whole.code == 0 and len(whole.out.splitlines()) == 50
+    assert resumed.out == whole.out
+    other = kerf("fit", table, "-o", "other.kerf", *FIT, "--seed", "2", *checkpoint)
+    assert other.code == 1 and "another fit" in other.err
+
+
+def test_refit_equals_a_fit_with_that_lambda(kerf, tmp_path):
+    fit = ["fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "64", "--solver", "cholesky", "--quiet"]
+    assert kerf(*fit, "-o", "chosen.kerf", "--checkpoint", "sums").code == 0
+    again = kerf("refit", "chosen.kerf", "--checkpoint", "sums", "--lambda", "0.01", "-o", "again.kerf", "--json")
+    assert again.code == 0 and again.json["lambda"] == 0.01
+    assert kerf(*fit, "-o", "direct.kerf", "--lambda", "0.01").code == 0
+    values = [[float(v) for v in kerf("predict", name, DATA / "diabetes_test.csv").out.split()] for name in ("again.kerf", "direct.kerf")]
+    # Folds are summed apart in one of them: rounding in single precision differs.
+    assert max(abs(a - b) for a, b in zip(*values)) < 1e-3 * max(map(abs, values[1]))
+    assert kerf("refit", "chosen.kerf", "--lambda", "0.01", "-o", "no.kerf").code == 2
+    assert not pathlib.Path(tmp_path / "no.kerf").exists()
+
+
+def test_probabilities_and_log_loss(kerf):
+    fit = kerf("fit", DATA / "iris_train.csv", "-o", "m.kerf", "--map", "rff", "--features", "32", "--loss", "logistic", "--json")
+    assert fit.code == 0 and fit.json["solver"] == "newton", fit.err
+    lines = kerf("predict", "m.kerf", DATA / "iris_test.csv", "--probability").out.splitlines()
+    for line in lines:
+        values = [float(v) for v in line.split(",")]
+        assert len(values) == 3 and abs(sum(values) - 1) < 1e-9 and min(values) >= 0
+    assert kerf("score", "m.kerf", DATA / "iris_test.csv", "--json").json["log_loss"] < 0.7
+    assert kerf("fit", DATA / "iris_train.csv", "-o", "s.kerf", "--map", "rff", "--features", "32", "--quiet").code == 0
+    assert kerf("predict", "s.kerf", DATA / "iris_test.csv", "--probability").code == 2
