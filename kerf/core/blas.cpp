@@ -35,6 +35,10 @@ blasint narrow(Index value) {
 
 CBLAS_TRANSPOSE transposed(bool yes) { return yes ? CblasTrans : CblasNoTrans; }
 
+/// Threads for a factorisation of n x n.  OpenBLAS's threads wait for each other by yielding, which
+/// takes far longer than the work of a small matrix when other programs want the cores.
+int worth_threads(Index n) { return n < 384 ? 1 : threads(); }
+
 }  // namespace
 
 ThreadScope::ThreadScope(int count) : before_(openblas_get_num_threads()) {
@@ -67,7 +71,7 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c) {
 // In both LAPACK calls our row-major upper triangle is Fortran's column-major lower one.
 
 Index cholesky(MatrixView<double> a) {
-  const ThreadScope scope(threads());
+  const ThreadScope scope(worth_threads(a.rows));
   const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
   blasint info = 0;
   dpotrf_("L", &n, a.data, &stride, &info);
@@ -75,7 +79,7 @@ Index cholesky(MatrixView<double> a) {
 }
 
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b) {
-  const ThreadScope scope(threads());
+  const ThreadScope scope(worth_threads(r.rows));
   for (const auto transpose : {CblasTrans, CblasNoTrans})
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(b.rows),
                 narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data, narrow(b.stride));
@@ -89,7 +93,7 @@ void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixVie
 }
 
 void triangular_inverse(MatrixView<double> r) {
-  const ThreadScope scope(threads());
+  const ThreadScope scope(worth_threads(r.rows));
   const blasint n = narrow(r.rows), stride = narrow(std::max<Index>(r.stride, 1));
   blasint info = 0;
   dtrtri_("L", "N", &n, r.data, &stride, &info);
@@ -97,7 +101,7 @@ void triangular_inverse(MatrixView<double> r) {
 }
 
 void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues) {
-  const ThreadScope scope(threads());
+  const ThreadScope scope(worth_threads(a.rows));
   const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
   blasint info = 0, query = -1, integers = 0;
   double doubles = 0;

@@ -219,7 +219,11 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
     table.lambdas.push_back(unit * std::pow(10.0, step / 2.0));
   table.errors.resize(table.lambdas.size());
   const Index features = folds.front().features(), targets = folds.front().targets();
-  if (!FoldPath::pays(features, targets)) {
+  // With few rows for the features a fold's sums are unlike the others', and the path's spaces
+  // would have to grow large; with fewer than features they do not see where rounding takes over.
+  Index rows = 0;
+  for (const auto& fold : folds) rows += fold.rows();
+  if (!FoldPath::pays(features, targets) || rows < 4 * features) {
     fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
     return solve_chosen(all, table, search.per_target);
   }

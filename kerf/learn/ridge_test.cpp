@@ -232,7 +232,7 @@ Problem make_smooth_problem(Index rows, Index features, Index targets) {
 }
 
 TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
-  const Problem p = make_smooth_problem(1500, 520, 3);
+  const Problem p = make_smooth_problem(2200, 520, 3);
   ASSERT_TRUE(FoldPath::pays(520, 3));
   const auto folds = make_folds(p, 5, Precision::double_);
   std::vector<double> grid;
