@@ -44,6 +44,8 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
                "--class-weight balanced needs all rows at once: it cannot be had block by block");
   KERF_REQUIRE(options.solver != Solver::pcg, usage,
                "--solver pcg needs all rows at once: block by block there are cholesky and dual");
+  KERF_REQUIRE(!options.variance, usage,
+               "--variance needs all rows at once: it cannot be had block by block");
   Model& model = start_.model;
   model.scaling = make_scaling(options.scale, first);
   start_.report.scale = resolve_scale(options.scale, first);

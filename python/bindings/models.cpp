@@ -23,6 +23,20 @@ class TrainedModel {
       predictor_.scores(block, part);
     });
   }
+  /// Scores, and the variance of each; Error if the model was trained without variances.
+  py::tuple scores_and_variances(py::handle x) const {
+    const Index outputs = model_.outputs();
+    const auto both = apply<double>(x, 2 * outputs, [&](RowBlock& block, Matrix<double>& part) {
+      Matrix<double> mean, variance;
+      predictor_.scores(block, mean, variance);
+      part.resize(mean.rows(), 2 * outputs);
+      for (Index i = 0; i < mean.rows(); ++i) {
+        std::ranges::copy(mean.row(i), part.row(i).begin());
+        std::ranges::copy(variance.row(i), part.row(i).begin() + outputs);
+      }
+    });
+    return py::make_tuple(both, outputs);
+  }
   /// rows x features, of the rows after scaling.
   py::array_t<float> features(py::handle x) const {
     return apply<float>(x, model_.linear.weights.rows(), [&](RowBlock& block, Matrix<float>& part) {
@@ -222,6 +236,7 @@ void add_models(py::module_& module) {
   py::class_<TrainedModel, std::shared_ptr<TrainedModel>>(module, "Model")
       .def("describe", &describe_model)
       .def("scores", &TrainedModel::scores)
+      .def("scores_and_variances", &TrainedModel::scores_and_variances)
       .def("features", &TrainedModel::features)
       .def_property_readonly(
           "weights",

@@ -266,10 +266,17 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
         """
         return self._partial_fit(X, y, sample_weight, self._is_first_block())
 
-    def predict(self, X):
-        """Predicted targets: shape (rows,), or (rows, targets) if y had two dimensions."""
-        scores = self._scores(X)
-        return scores if self._outputs_2d else scores[:, 0]
+    def predict(self, X, return_std=False):
+        """Predicted targets: shape (rows,), or (rows, targets) if y had two dimensions.
+
+        With `return_std` (and a model trained with `variance=True`) also the standard deviation of the prediction, noise included, of the same shape.
+        """
+        if not return_std:
+            scores = self._scores(X)
+            return scores if self._outputs_2d else scores[:, 0]
+        both, outputs = self._fitted().scores_and_variances(use_rows(self, X)[0])
+        mean, deviation = both[:, :outputs], np.sqrt(both[:, outputs:])
+        return (mean, deviation) if self._outputs_2d else (mean[:, 0], deviation[:, 0])
 
 
 class _KernelClassifier(ClassifierMixin, _Learner):

@@ -73,6 +73,26 @@ def test_automatic_and_exact_maps(regression):
         kerf.KernelRidge(map="exact", kernel="ntk").partial_fit(X, y)
 
 
+def test_standard_deviations(regression):
+    X, y = regression
+    y = y + np.random.default_rng(9).normal(scale=0.3, size=len(y))
+    model = kerf.KernelRidge(map="rff", bandwidth=1.5, features=64, lambda_=1e-3, scale="none", precision="double", variance=True).fit(X, y)
+    mean, deviation = model.predict(X, return_std=True)
+    assert np.array_equal(mean, model.predict(X)) and deviation.shape == mean.shape
+    Z = model.feature_map(X).astype(np.float64)
+    Zc, yc, n = Z - Z.mean(axis=0), y - y.mean(), len(y)
+    A = Zc.T @ Zc + n * 1e-3 * np.eye(64)
+    noise = (yc @ yc - yc @ Zc @ np.linalg.solve(A, Zc.T @ yc)) / (n - 1)  # fit_variance.h
+    expected = noise * (1 + 1 / n + np.einsum("ij,ji->i", Zc, np.linalg.solve(A, Zc.T)))
+    np.testing.assert_allclose(deviation, np.sqrt(expected), rtol=6e-8 / 1e-3)  # rounding of z times the condition
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(X, return_std=True)[1], deviation)
+    with pytest.raises(ValueError, match="without variances"):
+        kerf.KernelRidge(map="rff", features=64).fit(X, y).predict(X, return_std=True)
+    with pytest.raises(ValueError, match="block by block"):
+        kerf.KernelRidge(map="rff", features=64, variance=True).partial_fit(X, y)
+
+
 def test_wrong_parameters(regression):
     X, y = regression
     for wrong, message in [({"map": "rfff"}, "did you mean 'rff'"), ({"map": "rff", "depth": 3}, "no option --depth"), ({"map": 3}, "map is the name"),
