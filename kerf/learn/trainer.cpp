@@ -5,6 +5,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
+#include "kerf/features/fitted_map.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/solver.h"
 
@@ -51,13 +52,17 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("training with {} features", features),
                    "take fewer --features, a fixed --lambda, or raise --memory");
+    std::shared_ptr<MapState> learned;
     const auto feature_map = [&] {
       const Stopwatch features_watch(outcome.seconds.features);
+      ScaledSource scaled(source, model.scaling);
+      learned = model.recipe.fit(scaled, memory_limit, progress);
       return model.recipe.make(memory_limit);
     }();
     TrainingRows rows(source, summary, *feature_map, model.scaling, options, outcome.seconds,
                       progress);
     model.linear = choice.entry->fit(problem, rows, outcome);
+    if (learned) fold_compression(*learned, model.linear.weights);
   }
   describe_model(job, result);
   return result;
