@@ -7,6 +7,7 @@
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
 #   make fuzz     a minute of each fuzzer
 #   make asan     the fast tests under the address and undefined-behaviour sanitizers
+#   make test-pip   pip install of the source distribution, and its tests
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
@@ -29,7 +30,11 @@ demo: release
 	@tools/demo
 
 test: release
-	@ctest --preset release -j2
+	@ctest --preset release -j2 -LE pip
+
+# The source distribution in a fresh virtual environment, with what PyPI has newest.
+test-pip: release
+	@ctest --preset release -L pip
 
 test-full: release
 	@KERF_SHARED=$(abspath $(DATA)/..) ctest --preset release -j1

@@ -8,6 +8,19 @@
 namespace kerf::cli {
 namespace {
 
+/// What a model keeps besides its weights, in words.
+std::string what_is_stored(const Model& model) {
+  if (model.rows) return fmt::format("{} training rows", with_commas(model.rows->view().rows()));
+  std::string stored = "the recipe of the features (name, options, seed)";
+  if (!model.recipe.state) return stored;
+  if (model.recipe.state->empty())
+    return stored + ", its learned subspace folded into the weights,";
+  for (const auto& [name, array] : *model.recipe.state)
+    stored +=
+        fmt::format(", {} ({} x {})", name, with_commas(array.rows()), with_commas(array.cols()));
+  return stored;
+}
+
 void run_info(const std::string& path, const Common& common) {
   const Model model = load_model(path);
   const auto& training = model.training;
@@ -26,6 +39,11 @@ void run_info(const std::string& path, const Common& common) {
                  {"cv_error", training.folds > 0 ? Json(training.cv_error) : Json()},
                  {"command", training.command},
                  {"version", training.version}};
+    json["weights"] = {model.linear.weights.rows(), model.linear.weights.cols()};
+    json["stored"] = Json::object();
+    if (model.recipe.state)
+      for (const auto& [name, array] : *model.recipe.state)
+        json["stored"][name] = {array.rows(), array.cols()};
     return print_json(json);
   }
   fmt::print("{}  {}\n", bold("task    "),
@@ -44,9 +62,7 @@ void run_info(const std::string& path, const Common& common) {
              training.folds > 0
                  ? fmt::format(" by {}, mean squared error {:.4g}", validation, training.cv_error)
                  : ", as given");
-  fmt::print("{}  {} and {} weights\n", bold("stored  "),
-             model.rows ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
-                        : "the recipe of the features (name, options, seed)",
+  fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
   if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), training.command);
   fmt::print("{}  kerf {}\n", bold("version "), training.version);

@@ -64,8 +64,11 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);
   const Params complete =
       entry.complete(resolve_automatic(entry.options(), options, data.summary, scaling));
-  const auto map =
-      Recipe{arguments.map, complete, seed, data.summary.cols}.make(common.memory_limit());
+  Recipe recipe{arguments.map, complete, seed, data.summary.cols};
+  ScaledSource scaled(*data.source, scaling);
+  recipe.fit(scaled, common.memory_limit(), progress);
+  const auto map = recipe.make(common.memory_limit());
+  data.source->rewind();
   const Index rows = write_features(*data.source, arguments.output, map->out_dim(), progress,
                                     data.summary.rows, [&](RowBlock& block, Matrix<float>& z) {
                                       scaling.apply(block);

@@ -72,7 +72,8 @@ class Experiment:
         self.notes.append(text)
 
     def plot(self, x, y, group=None, **style):
-        """A line per value of column `group`: column y against column x.  style: log_x, log_y, title, x_label, y_label."""
+        """A line per value of column `group`: column y against column x.  style: log_x, log_y, title, x_label, y_label,
+        where (column: value of the rows to show)."""
         self.plots.append({"x": x, "y": y, "group": group, **style})
 
     def write(self):
@@ -116,7 +117,8 @@ def _draw(path, rows, plots):
         groups = list(dict.fromkeys(row.get(plot["group"]) for row in rows)) if plot["group"] else [None]
         for group in groups:
             points = [(row[plot["x"]], row[plot["y"]]) for row in rows
-                      if (plot["group"] is None or row.get(plot["group"]) == group) and row.get(plot["x"]) is not None and row.get(plot["y"]) is not None]
+                      if (plot["group"] is None or row.get(plot["group"]) == group) and row.get(plot["x"]) is not None and row.get(plot["y"]) is not None
+                      and all(row.get(column) == value for column, value in plot.get("where", {}).items())]
             if points:
                 axis.plot(*zip(*sorted(points)), marker="o", markersize=4, label=None if group is None else str(group))
         axis.set(xlabel=plot.get("x_label", plot["x"].replace("_", " ")), ylabel=plot.get("y_label", plot["y"].replace("_", " ")), title=plot.get("title", ""))

@@ -2,6 +2,7 @@
 #include "kerf/core/row_source.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kerf {
 
@@ -71,6 +72,41 @@ RowBlock read_all(RowSource& source) {
     block = RowBlock();  // its memory is not needed any more
   }
   return all;
+}
+
+void for_each_block(RowSource& source, Index block_rows,
+                    const std::function<void(Index, const RowsView&)>& receive) {
+  RowBlock part;
+  Matrix<float> dense;
+  CsrMatrix sparse;
+  sparse.cols = source.cols();
+  Index first = 0, filled = 0;
+  bool is_sparse = false;
+  const auto flush = [&] {
+    if (filled == 0) return;
+    receive(first, is_sparse ? RowsView(sparse.view())
+                             : RowsView(std::as_const(dense).view().slice(0, filled)));
+    first += filled;
+    filled = 0;
+    sparse.clear();
+  };
+  source.rewind();
+  while (source.next(part)) {
+    is_sparse = part.is_sparse;
+    if (!is_sparse && dense.rows() == 0) dense.resize(block_rows, part.dense.cols());
+    for (Index i = 0; i < part.rows(); ++i) {
+      if (is_sparse) {
+        const SparseRow row = part.sparse.view().row(i);
+        sparse.values.insert(sparse.values.end(), row.values.begin(), row.values.end());
+        sparse.columns.insert(sparse.columns.end(), row.columns.begin(), row.columns.end());
+        sparse.end_row();
+      } else {
+        std::ranges::copy(part.dense.row(i), dense.row(filled).begin());
+      }
+      if (++filled == block_rows) flush();
+    }
+  }
+  flush();
 }
 
 }  // namespace kerf

@@ -4,6 +4,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "kerf/core/matrix.h"
@@ -49,6 +50,11 @@ class RowSource {
 
 /// All rows of a source, from its beginning, in one block.
 RowBlock read_all(RowSource& source);
+
+/// All rows of a source, from its beginning, in blocks of `block_rows` (the last may be smaller)
+/// however the source cuts them: receive(first_row, rows).
+void for_each_block(RowSource& source, Index block_rows,
+                    const std::function<void(Index, const RowsView&)>& receive);
 
 /// A source over matrices in memory; the views must outlive it.
 class MemorySource final : public RowSource {

@@ -17,6 +17,10 @@ FeatureMap::FeatureMap(Index in_dim, Index out_dim) : in_dim_(in_dim), out_dim_(
   KERF_REQUIRE(out_dim >= 1, usage, "a feature map needs at least one feature, not {}", out_dim);
 }
 
+void fail_without_rows(const char* map) {
+  fail(ErrorKind::usage, "the map {} learns from rows: it cannot be made without all of them", map);
+}
+
 void FeatureMap::transform(const RowsView& x, MatrixView<float> out) const {
   KERF_REQUIRE(x.cols() == in_dim_, data, "the rows have {} columns, but the feature map takes {}",
                x.cols(), in_dim_);

@@ -3,12 +3,15 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kerf/core/options.h"
+#include "kerf/core/progress.h"
 #include "kerf/core/random.h"
-#include "kerf/core/view.h"
+#include "kerf/core/row_source.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf {
@@ -40,6 +43,13 @@ class FeatureMap {
   Index in_dim_, out_dim_;
 };
 
+/// What a data-dependent map learned from rows: arrays by name, kept by model files.
+using MapState = std::map<std::string, Matrix<float>>;
+
+/// The array A of a state whose map is z(x) = A^T f(x), f a map that is made of the other arrays
+/// alone: a trained model folds A into its weights (fitted_map.h) and keeps the others only.
+inline constexpr const char* kCompression = "compression";
+
 /// One line of the registry.
 struct FeatureMapEntry {
   const char* name;
@@ -56,8 +66,15 @@ struct FeatureMapEntry {
   double (*relative_variance)(const Params& params);
   /// b with |E <phi(x), phi(y)> - k(x, y)| <= b sqrt(k(x, x) k(y, y)); 0: unbiased.
   double (*relative_bias)(const Params& params);
-  /// Memory that a map of these options holds.
+  /// Memory that a map of these options holds, or takes to be fitted.
   Index (*bytes)(Index in_dim, const Params& params);
+  /// Data-dependent maps learn a state from the rows (scaled, as they will be transformed), the
+  /// same for any cut into blocks; null for the others.
+  MapState (*fit)(RowSource& rows, const Params& params, rng::Key key, const Progress& progress);
+  /// Their make(): the map of a state, which is checked (a model file may be forged).  A state
+  /// without its compression gives f.
+  std::unique_ptr<FeatureMap> (*restore)(Index in_dim, const Params& params, rng::Key key,
+                                         const MapState& state);
 };
 
 std::span<const FeatureMapEntry> feature_maps();
@@ -69,18 +86,32 @@ typename Map::Options map_options(const Params& params) {
   return read_options<typename Map::Options>(params, Map::kOwner);
 }
 
+/// A map class with `static MapState fit(rows, options, key, progress)` and `restore` instead of a
+/// constructor.
+template <class Map>
+concept DataDependent = requires {
+  &Map::fit;
+  &Map::restore;
+};
+
+/// Error (usage): a data-dependent map asked for without rows.
+[[noreturn]] void fail_without_rows(const char* map);
+
 /// The registry line of a map class: it names itself, its options and its kernel.  A map that is
 /// biased has a function relative_bias(options).
 template <class Map>
 constexpr FeatureMapEntry feature_map_entry() {
-  return {
+  FeatureMapEntry entry = {
       Map::kName,
       Map::kSummary,
       Map::kPythonName,
       [] { return list_options<typename Map::Options>(); },
       [](const Params& params) { return write_options(map_options<Map>(params)); },
       [](Index in_dim, const Params& params, rng::Key key) -> std::unique_ptr<FeatureMap> {
-        return std::make_unique<Map>(in_dim, map_options<Map>(params), key);
+        if constexpr (DataDependent<Map>)
+          fail_without_rows(Map::kName);
+        else
+          return std::make_unique<Map>(in_dim, map_options<Map>(params), key);
       },
       [](const Params& params) { return Map::kernel(map_options<Map>(params)); },
       [](const Params& params) { return Map::relative_variance(map_options<Map>(params)); },
@@ -93,7 +124,18 @@ constexpr FeatureMapEntry feature_map_entry() {
       [](Index in_dim, const Params& params) {
         return Map::bytes(in_dim, map_options<Map>(params));
       },
+      nullptr,
+      nullptr,
   };
+  if constexpr (DataDependent<Map>) {
+    entry.fit = [](RowSource& rows, const Params& params, rng::Key key, const Progress& progress) {
+      return Map::fit(rows, map_options<Map>(params), key, progress);
+    };
+    entry.restore = [](Index in_dim, const Params& params, rng::Key key, const MapState& state) {
+      return Map::restore(in_dim, map_options<Map>(params), key, state);
+    };
+  }
+  return entry;
 }
 
 }  // namespace kerf

@@ -12,8 +12,10 @@
 #include "kerf/features/ntk_poly_features.h"
 #include "kerf/features/ntk_random_features.h"
 #include "kerf/features/ntk_sketch_features.h"
+#include "kerf/features/nystrom_features.h"
 #include "kerf/features/orthogonal_fourier.h"
 #include "kerf/features/qmc_features.h"
+#include "kerf/features/tefm_features.h"
 
 namespace kerf {
 namespace {
@@ -29,6 +31,8 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<NtkPolyFeatures>(),            // ntk-poly
     feature_map_entry<NtkSketchFeatures>(),          // ntk-sketch
     feature_map_entry<GradientFeatures>(),           // grad-rf
+    feature_map_entry<NystromFeatures>(),            // nystrom
+    feature_map_entry<TefmFeatures>(),               // tefm
 };
 
 }  // namespace

@@ -36,4 +36,23 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary);
 /// Throws Error (usage) if sparse rows would have to be centred.
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary);
 
+/// Rows of another source, scaled: what a map is fitted to.
+class ScaledSource final : public RowSource {
+ public:
+  /// Both must outlive it.
+  ScaledSource(RowSource& rows, const Scaling& scaling) : rows_(rows), scaling_(scaling) {}
+
+  Index cols() const override { return rows_.cols(); }
+  void rewind() override { rows_.rewind(); }
+  bool next(RowBlock& block) override {
+    if (!rows_.next(block)) return false;
+    scaling_.apply(block);
+    return true;
+  }
+
+ private:
+  RowSource& rows_;
+  const Scaling& scaling_;
+};
+
 }  // namespace kerf

@@ -8,6 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
+#include "kerf/features/fitted_map.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/fit_variance.h"
 #include "kerf/learn/solver.h"
@@ -48,6 +49,10 @@ std::string data_identity(const DataSummary& summary, const FitOptions& options,
 FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
   const auto& [source, summary, options, memory_limit, progress] = job;
   const FeatureMapEntry& entry = find_feature_map(map);
+  KERF_REQUIRE(entry.fit == nullptr || (!options.variance && options.checkpoint.empty()), usage,
+               "the map {} is learned from the rows and folded into the weights: it has neither "
+               "variances nor checkpoints",
+               map);
   FitResult result;
   Model& model = result.model;
   FitReport& outcome = result.report;
@@ -82,8 +87,11 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("training with {} features", features),
                    "take fewer --features, a fixed --lambda, or raise --memory");
+    std::shared_ptr<MapState> learned;
     const auto feature_map = [&] {
       const Stopwatch features_watch(outcome.seconds.features);
+      ScaledSource scaled(source, model.scaling);
+      learned = model.recipe.fit(scaled, memory_limit, progress);
       return model.recipe.make(memory_limit);
     }();
     std::optional<Checkpoint> checkpoint;
@@ -98,6 +106,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     model.linear = choice.entry->fit(problem, rows, outcome);
     if (options.variance) model.variance = fit_variance(rows, outcome.lambda);
     model.temperature = outcome.temperature;
+    if (learned) fold_compression(*learned, model.linear.weights);
   }
   describe_model(job, result);
   return result;

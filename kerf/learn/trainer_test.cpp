@@ -198,5 +198,47 @@ TEST_F(ModelFile, AnyTruncationIsAnError) {
   EXPECT_THROW(load_model(path_), Error);
 }
 
+// What data-dependent maps learned is folded into the weights, and a saved model predicts the same
+// bits.  The noise is 0.09 (see above); 1,000 rows and five standard errors on top of it.
+TEST(Trainer, KeepsWhatADataDependentMapLearned) {
+  const Data data = make_data(1000, false);
+  for (const char* map : {"nystrom", "tefm"}) {
+    const bool nystrom = std::string(map) == "nystrom";
+    const auto [model, report] =
+        fit_on(data, Task::regression, map, {{"features", "300"}, {"bandwidth", "0.8"}});
+    EXPECT_EQ(model.linear.weights.rows(), nystrom ? 300 : 1200);
+    ASSERT_TRUE(model.recipe.state);
+    EXPECT_EQ(model.recipe.state->size(), nystrom ? 1U : 0U);
+    const Matrix<double> scores = predict(model, data);
+    EXPECT_LT(mean_squared_error(scores, data), 0.09 * (1 + 5 * std::sqrt(2.0 / 1000)));
+    const Model loaded = model_from_bytes(model_to_bytes(model), "memory");
+    const Matrix<double> again = predict(loaded, data);
+    for (Index i = 0; i < scores.rows(); ++i) ASSERT_EQ(again(i, 0), scores(i, 0)) << map;
+  }
+}
+
+TEST(Trainer, RefusesAModelWhoseLearnedStateWasForged) {
+  const Data data = make_data(200, false);
+  auto [model, report] =
+      fit_on(data, Task::regression, "nystrom", {{"features", "30"}, {"bandwidth", "0.8"}});
+  const auto forge = [&](Index rows, Index cols) {
+    auto state = std::make_shared<MapState>();
+    (*state)["landmarks"] = Matrix<float>(rows, cols);
+    (*state)["landmarks"].fill(1);
+    model.recipe.state = state;
+    EXPECT_THROW(Predictor{model_from_bytes(model_to_bytes(model), "memory")}, Error)
+        << rows << " x " << cols;
+  };
+  forge(30, 2);
+  forge(31, 3);
+  forge(29, 3);  // fewer landmarks than weights
+  forge(0, 3);
+  auto state = std::make_shared<MapState>();
+  (*state)["other"] = Matrix<float>(1, 1);
+  (*state)["other"].fill(0);
+  model.recipe.state = state;
+  EXPECT_THROW(Predictor{model}, Error);
+}
+
 }  // namespace
 }  // namespace kerf

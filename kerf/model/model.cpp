@@ -32,14 +32,30 @@ void score_row(const LinearModel& model, std::span<const float> z, std::span<dou
   }
 }
 
+void require_map_memory(const FeatureMapEntry& entry, const Recipe& recipe, Index memory_limit) {
+  require_memory(entry.bytes(recipe.in_dim, recipe.options), memory_limit,
+                 fmt::format("the feature map {} of {} columns", recipe.map, recipe.in_dim),
+                 "take fewer --features or raise --memory");
+}
+
 }  // namespace
+
+std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit,
+                                      const Progress& progress) {
+  const FeatureMapEntry& entry = find_feature_map(map);
+  if (entry.fit == nullptr) return nullptr;
+  require_map_memory(entry, *this, memory_limit);
+  auto learned =
+      std::make_shared<MapState>(entry.fit(rows, options, rng::Key{seed}.child("map"), progress));
+  state = learned;
+  return learned;
+}
 
 std::unique_ptr<FeatureMap> Recipe::make(Index memory_limit) const {
   const FeatureMapEntry& entry = find_feature_map(map);
-  require_memory(entry.bytes(in_dim, options), memory_limit,
-                 fmt::format("the feature map {} of {} columns", map, in_dim),
-                 "take fewer --features or raise --memory");
-  return entry.make(in_dim, options, rng::Key{seed}.child("map"));
+  require_map_memory(entry, *this, memory_limit);
+  const rng::Key key = rng::Key{seed}.child("map");
+  return state ? entry.restore(in_dim, options, key, *state) : entry.make(in_dim, options, key);
 }
 
 Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {

@@ -1,7 +1,8 @@
 // A trained model: how rows are prepared, which features are made of them, and the weights.
 //
-// It holds the recipe of its feature map (name, options, seed), never a random matrix.  A model of
-// an exact kernel (map "exact") holds its training rows: its "features" are k(x, x_j).
+// It holds the recipe of its feature map (name, options, seed), never a random matrix, and what a
+// data-dependent map learned and prediction needs (Nystroem landmarks).  A model of an exact kernel
+// (map "exact") holds its training rows: its "features" are k(x, x_j).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,7 +27,12 @@ struct Recipe {
   Params options;  ///< complete, nothing automatic
   std::uint64_t seed = 1;
   Index in_dim = 0;
+  std::shared_ptr<const MapState> state = nullptr;  ///< data-dependent maps: what they learned
 
+  /// Data-dependent maps learn from the rows (scaled); others have nothing to learn.  The state may
+  /// be folded (fitted_map.h) when the weights are known.
+  std::shared_ptr<MapState> fit(RowSource& rows, Index memory_limit = 0,
+                                const Progress& progress = {});
   /// Checks the options and, against `memory_limit` (0: what is available), the size.
   std::unique_ptr<FeatureMap> make(Index memory_limit = 0) const;
 };

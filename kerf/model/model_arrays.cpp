@@ -79,6 +79,13 @@ ArrayReader::ArrayReader(const nlohmann::json& list, std::string_view bytes) {
   KERF_REQUIRE(bytes.empty(), data, "there is more than its header says");
 }
 
+std::vector<std::string> ArrayReader::names(std::string_view prefix) const {
+  std::vector<std::string> found;
+  for (const auto& [name, entry] : entries_)
+    if (name.starts_with(prefix)) found.push_back(name);
+  return found;
+}
+
 template <class T>
 const ArrayReader::Entry& ArrayReader::take(const char* name) {
   const auto found = entries_.find(name);

@@ -42,6 +42,8 @@ class ArrayReader {
   ArrayReader(const nlohmann::json& list, std::string_view bytes);
 
   bool has(const char* name) const { return entries_.contains(name); }
+  /// Names that begin so.
+  std::vector<std::string> names(std::string_view prefix) const;
   template <class T>
   Matrix<T> matrix(const char* name);
   template <class T>

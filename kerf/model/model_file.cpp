@@ -219,6 +219,17 @@ ImageSteps read_images(const json& header, ArrayReader& arrays) {
   return steps;
 }
 
+constexpr std::string_view kMapPrefix = "map.";
+
+/// What a data-dependent map learned (and prediction needs); nothing for others.
+std::shared_ptr<const MapState> read_state(const std::string& map, ArrayReader& arrays) {
+  if (map == kExactMap || find_feature_map(map).fit == nullptr) return nullptr;
+  auto state = std::make_shared<MapState>();
+  for (const std::string& name : arrays.names(kMapPrefix))
+    (*state)[name.substr(kMapPrefix.size())] = arrays.matrix<float>(name.c_str());
+  return state;
+}
+
 void check_consistent(const Model& model) {
   const auto columns = static_cast<std::size_t>(model.recipe.in_dim);
   const bool classification = model.task == Task::classification;
@@ -303,6 +314,7 @@ Model parse(std::string_view bytes) {
   model.rows = read_rows(arrays, model.recipe.in_dim);
   model.images = read_images(header, arrays);
   if (arrays.has("variance_factor")) model.variance = read_variance(arrays);
+  model.recipe.state = read_state(model.recipe.map, arrays);
   arrays.require_all_read();
   check_consistent(model);
   return model;
@@ -329,6 +341,10 @@ std::string model_to_bytes(const Model& model) {
   }
   add_step("zca", "zca_offset", model.images.whitening, arrays);
   add_step("patch_basis", "patch_offset", model.images.patch_basis, arrays);
+
+  if (model.recipe.state)
+    for (const auto& [name, array] : *model.recipe.state)
+      arrays.add((std::string(kMapPrefix) + name).c_str(), array.view());
 
   const std::string header = header_of(model, arrays.list()).dump();
   std::string bytes(kMagic, 8);

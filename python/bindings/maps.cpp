@@ -12,8 +12,22 @@ constexpr Index kStepRows = 8192;
 /// A map made from its recipe, with the kernel it estimates.
 class Map {
  public:
-  Map(std::string name, Params params, std::uint64_t seed, Index in_dim)
-      : recipe_{std::move(name), std::move(params), seed, in_dim}, map_(recipe_.make()) {}
+  Map(std::string name, Params params, std::uint64_t seed, Index in_dim,
+      std::shared_ptr<const MapState> state = nullptr)
+      : recipe_{std::move(name), std::move(params), seed, in_dim, std::move(state)},
+        map_(recipe_.make()) {}
+
+  /// What a data-dependent map learned, by name; None for others.
+  py::object state() const {
+    if (!recipe_.state) return py::none();
+    py::dict arrays;
+    for (const auto& [name, array] : *recipe_.state) {
+      auto copy = new_array<float>(array.rows(), array.cols());
+      std::copy_n(array.data(), array.rows() * array.cols(), view_of(copy).data);
+      arrays[py::str(name)] = std::move(copy);
+    }
+    return arrays;
+  }
 
   Index in_dim() const { return map_->in_dim(); }
   Index out_dim() const { return map_->out_dim(); }
@@ -47,6 +61,31 @@ class Map {
   Recipe recipe_;
   std::unique_ptr<FeatureMap> map_;
 };
+
+/// The map, after it learned from the rows if it is one that does.
+std::unique_ptr<Map> fit_map(std::string name, Params params, std::uint64_t seed, py::handle x) {
+  const Rows rows = take_rows(x);
+  const py::gil_scoped_release no_gil;
+  require_finite(rows.view);
+  Recipe recipe{std::move(name), std::move(params), seed, rows.view.cols()};
+  MemorySource source(rows.view, {});
+  recipe.fit(source);
+  return std::make_unique<Map>(recipe.map, recipe.options, seed, recipe.in_dim, recipe.state);
+}
+
+/// The map with a state that state() gave.
+std::unique_ptr<Map> restore_map(std::string name, Params params, std::uint64_t seed, Index in_dim,
+                                 const std::map<std::string, py::array_t<float>>& arrays) {
+  auto state = std::make_shared<MapState>();
+  for (const auto& [key, array] : arrays) {
+    const auto values = array.unchecked<2>();
+    Matrix<float> copy(values.shape(0), values.shape(1));
+    for (Index i = 0; i < copy.rows(); ++i)
+      for (Index j = 0; j < copy.cols(); ++j) copy(i, j) = values(i, j);
+    (*state)[key] = std::move(copy);
+  }
+  return std::make_unique<Map>(std::move(name), std::move(params), seed, in_dim, state);
+}
 
 py::list list_maps() {
   py::list all;
@@ -108,6 +147,9 @@ void add_maps(py::module_& module) {
   py::class_<Map>(module, "Map")
       .def(py::init<std::string, Params, std::uint64_t, Index>(),
            py::call_guard<py::gil_scoped_release>())
+      .def_static("fit", &fit_map)
+      .def_static("restore", &restore_map)
+      .def_property_readonly("state", &Map::state)
       .def_property_readonly("in_dim", &Map::in_dim)
       .def_property_readonly("out_dim", &Map::out_dim)
       .def("transform", &Map::transform)

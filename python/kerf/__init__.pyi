@@ -133,6 +133,34 @@ class GradientFeatures(FeatureTransformer):
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
+class Nystrom(FeatureTransformer):
+    def __init__(self, *,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "arccos", "nngp", "ntk"] = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        features: int = ...,
+        landmarks: Literal["uniform", "leverage"] = ...,
+        depth: int = ...,
+        order: int = ...,
+        bias: float | Literal["auto"] = ...,
+        activation: Literal["relu", "leaky-relu", "erf", "gelu", "sin", "exponential", "polynomial", "hermite"] = ...,
+        slope: float = ...,
+        coefficients: str = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class TEFM(FeatureTransformer):
+    def __init__(self, *,
+        features: int = ...,
+        base: str = ...,
+        oversample: int = ...,
+        variant: Literal["g", "s"] = ...,
+        power: int = ...,
+        kernel: str = ...,
+        bandwidth: float | Literal["auto"] = ...,
+        bias: float | Literal["auto"] = ...,
+        depth: int = ...,
+        base_options: str = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
 class _Learner(BaseEstimator):
     seed_: int
     n_features_in_: int
@@ -182,6 +210,11 @@ class KernelRidge(_Learner):
         powers: Literal["chain", "polysketch"] | None = ...,
         renormalise: bool | None = ...,
         m1: int | None = ...,
+        landmarks: Literal["uniform", "leverage"] | None = ...,
+        base: str | None = ...,
+        variant: Literal["g", "s"] | None = ...,
+        power: int | None = ...,
+        base_options: str | None = ...,
         scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
         solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd"] = ...,
         loss: Literal["squared", "logistic", "squared-hinge"] = ...,
@@ -230,6 +263,11 @@ class KernelClassifier(_Learner):
         powers: Literal["chain", "polysketch"] | None = ...,
         renormalise: bool | None = ...,
         m1: int | None = ...,
+        landmarks: Literal["uniform", "leverage"] | None = ...,
+        base: str | None = ...,
+        variant: Literal["g", "s"] | None = ...,
+        power: int | None = ...,
+        base_options: str | None = ...,
         scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
         solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd"] = ...,
         loss: Literal["squared", "logistic", "squared-hinge"] = ...,

@@ -35,7 +35,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     _parameters: list
 
     def fit(self, X, y=None):
-        """Works out automatic options from X (dense, sparse or a frame) and draws the map.
+        """Works out automatic options from X (dense, sparse or a frame) and draws the map, which may learn from X.
 
         Parameters
         ----------
@@ -48,12 +48,13 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._options = _kerf.resolve_map(self._map_name, given, rows, self.seed_)
         self._in_dim = rows[3] if isinstance(rows, tuple) else rows.shape[1]
         self.options_ = values_from_text(MAPS[self._map_name]["options"], self._options)
-        self._make_map()
+        self._map = _kerf.Map.fit(self._map_name, self._options, self.seed_, rows)
+        self._n_features_out = self._map.out_dim
         return self
 
-    def _make_map(self):
-        self._map = _kerf.Map(self._map_name, self._options, self.seed_, self._in_dim)
-        self._n_features_out = self._map.out_dim
+    def _make_map(self, learned):
+        recipe = (self._map_name, self._options, self.seed_, self._in_dim)
+        self._map = _kerf.Map(*recipe) if learned is None else _kerf.Map.restore(*recipe, learned)
 
     def transform(self, X):
         """The features of the rows of X: a float32 array of shape (rows, features)."""
@@ -83,17 +84,21 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return "_map" in self.__dict__
 
     def __getstate__(self):
-        """The recipe, never the random matrix: the map is drawn again when it is loaded."""
+        """The recipe and what a map learned, never the random matrix: the map is drawn again when it is loaded."""
         state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
-        return {name: value for name, value in state.items() if name != "_map"}
+        kept = {name: value for name, value in state.items() if name != "_map"}
+        if "_map" in self.__dict__:
+            kept["_learned"] = self._map.state
+        return kept
 
     def __setstate__(self, state):
+        learned = state.pop("_learned", None)
         if hasattr(super(), "__setstate__"):
             super().__setstate__(state)
         else:
             self.__dict__.update(state)
         if "_options" in state:
-            self._make_map()
+            self._make_map(learned)
 
     def _more_tags(self):  # scikit-learn before 1.6
         return {"preserves_dtype": [np.float32]}

@@ -1,0 +1,86 @@
+// Nystroem features: the kernel of a row with m landmark rows, whitened.
+//
+//   z(x) = R^-T k_m(x),   k_m(x) = (k(x, y_1), .., k(x, y_m)),   K_mm + e I = R^T R (Cholesky)
+//   so that <z(x), z(y)> = k_m(x)^T (K_mm + e I)^-1 k_m(y)
+//
+//   landmarks  uniform    m rows drawn without replacement
+//              leverage   m rows drawn with probabilities that grow with their ridge leverage
+//              scores
+//                         l_i = (k(x_i, x_i) - k_s^T (K_ss + p t I)^-1 k_s) / t from a uniform
+//                         sample of s rows (at most 1,024; p = s / n), t such that the sample's
+//                         effective dimension is s / 2
+//   e = 1e-6 of the mean of K_mm's diagonal: what single precision resolves; equal landmarks do no
+//   harm.
+//
+// Kernel:     any exact kernel.  Deterministic given the landmarks, and never above the kernel:
+//             k(x, x) - |z(x)|^2 is the part of x that the landmarks do not explain.
+// Training:   on z, which is a triangular product a block in single precision (m^2 flops a row, as
+//             many as the sums of the normal equations take).  Prediction never whitens: R^-1 is
+//             folded into the weights and a model is its landmarks and one number a landmark and
+//             output.  (Solving K_nm^T K_nm + n lambda K_mm, which whitens no row, squares the
+//             condition number: with sums in single precision it loses every eigenvalue of K_mm
+//             below 1e-6 of the largest, and smooth kernels have most of them there.)
+// Cost:       uniform: one pass to draw, leverage: two; O(m^2 d + m^3) to whiten; O(m d) a row and
+//             m^2 while training.  Fewer rows than m: the features that are left are zero.
+// Reference:  Williams & Seeger, "Using the Nystroem method to speed up kernel machines", NIPS
+// 2000;
+//             Musco & Musco, "Recursive sampling for the Nystroem method", NIPS 2017 (the scores).
+// Differs:    one level of recursion, and sampling without replacement (exponential races).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/features/feature_map.h"
+#include "kerf/kernels/activation.h"
+
+namespace kerf {
+
+struct NystromOptions {
+  enum class Landmarks { uniform, leverage };
+  static constexpr const char* kLandmarkNames[] = {"uniform", "leverage"};
+  enum class KernelName { gaussian, laplacian, laplacian_l2, cauchy, arccos, nngp, ntk };
+  static constexpr const char* kKernelNames[] = {"gaussian", "laplacian", "laplacian-l2", "cauchy",
+                                                 "arccos",   "nngp",      "ntk"};
+
+  KernelName kernel = KernelName::gaussian;
+  Index features = 4096;
+  Landmarks landmarks = Landmarks::uniform;
+  std::optional<double> bandwidth, bias;
+  Index depth = 1, order = 1;
+  ActivationOptions activation;
+
+  void describe(OptionVisitor& v) {
+    v.choice("kernel", kernel, kKernelNames, "exact kernel");
+    v.automatic("bandwidth", bandwidth, kAnyPositive,
+                "length scale s of the kernel; auto: the median distance between rows");
+    v.integer("features", features, {1, 1 << 20}, "number of landmark rows");
+    v.choice("landmarks", landmarks, kLandmarkNames, "how landmark rows are drawn");
+    v.integer("depth", depth, {1, 64}, "hidden layers of ntk and nngp");
+    v.integer("order", order, {0, 1}, "of arccos: 0: steps, 1: rectified linear units");
+    v.automatic("bias", bias, {0, 1e150},
+                "constant coordinate appended to every row (arccos, nngp, ntk)");
+    activation.describe(v);
+  }
+};
+
+class NystromFeatures {
+ public:
+  using Options = NystromOptions;
+  static constexpr const char* kName = "nystrom";
+  static constexpr const char* kOwner = "map nystrom";
+  static constexpr const char* kPythonName = "Nystrom";
+  static constexpr const char* kSummary =
+      "Nystroem features of any exact kernel: landmark rows drawn from the data";
+
+  /// Arrays "landmarks" (rows x columns) and the compression R^-1.
+  static MapState fit(RowSource& rows, const Options& options, rng::Key key,
+                      const Progress& progress);
+  static std::unique_ptr<FeatureMap> restore(Index in_dim, const Options& options, rng::Key key,
+                                             const MapState& state);
+  static std::unique_ptr<Kernel> kernel(const Options& options);
+  static double relative_variance(const Options&) { return 0; }
+  /// At most 1: |z(x)|^2 lies between 0 and k(x, x).
+  static double relative_bias(const Options&) { return 1; }
+  static Index bytes(Index in_dim, const Options& options);
+};
+
+}  // namespace kerf
