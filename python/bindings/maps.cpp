@@ -92,6 +92,7 @@ py::list list_maps() {
   for (const FeatureMapEntry& entry : feature_maps())
     all.append(py::dict(py::arg("name") = entry.name, py::arg("summary") = entry.summary,
                         py::arg("python_name") = entry.python_name,
+                        py::arg("learned") = entry.fit != nullptr,
                         py::arg("options") = describe(entry.options())));
   return all;
 }

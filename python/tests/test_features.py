@@ -10,6 +10,11 @@ from conftest import transformers
 
 import kerf
 
+def is_learned(map):
+    """Whether the map is fitted to rows and so holds more than a recipe."""
+    return kerf.features.MAPS[map._map_name]["learned"]
+
+
 maps = pytest.mark.parametrize("map", transformers(), ids=lambda m: m._map_name)
 
 
@@ -18,7 +23,8 @@ def test_shape_type_and_repeatability(map, rows):
     Z = map.fit(rows).transform(rows)
     assert Z.shape == (60, 128) and Z.dtype == np.float32
     assert np.array_equal(Z, type(map)(**map.get_params()).fit_transform(rows))
-    assert not np.array_equal(Z, type(map)(**{**map.get_params(), "random_state": 2}).fit_transform(rows))
+    if map._map_name != "nystrom":  # 60 rows for 128 landmarks: every row is one, whatever the seed
+        assert not np.array_equal(Z, type(map)(**{**map.get_params(), "random_state": 2}).fit_transform(rows))
 
 
 @maps
@@ -31,7 +37,7 @@ def test_rows_alone_have_the_bits_of_rows_together(map, rows):
 def test_pickle_keeps_the_recipe_and_gives_the_same_bits(map, rows):
     fitted = type(map)(**{**map.get_params(), "features": 2048}).fit(rows)
     text = pickle.dumps(fitted)
-    assert len(text) < 20000  # no random matrix
+    assert is_learned(map) or len(text) < 20000  # no random matrix
     assert np.array_equal(pickle.loads(text).transform(rows), fitted.transform(rows))
 
 
@@ -49,6 +55,8 @@ def test_bits_of_cpp(map, rows, tmp_path):
     side = os.environ.get("KERF_CPP_SIDE")
     if not side or not pathlib.Path(side).exists():
         pytest.skip("the C++ side is built with the tests of the build tree")
+    if is_learned(map):
+        pytest.skip("the C++ side makes maps of recipes; test_bits_of_the_program compares learned ones")
     fitted = map.fit(rows)
     rows.tofile(tmp_path / "x")
     subprocess.run([side, tmp_path / "x", tmp_path / "z", "60", "5", "1", map._map_name, *(f"{k}={v}" for k, v in fitted._options.items())], check=True,
