@@ -52,7 +52,7 @@ reproduce: release
 asan:
 	@tools/install-deps build tests
 	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan
+	@cmake --build --preset asan --target kerf_tests kerf_cli
 	@ctest --preset asan -j2
 
 tsan:
