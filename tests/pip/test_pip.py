@@ -13,7 +13,7 @@ ROOT = pathlib.Path(os.environ.get("KERF_SOURCE", pathlib.Path(__file__).resolve
 
 
 def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1500, **options)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=3600, **options)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
