@@ -2,7 +2,8 @@
 //
 // The automatic grid: half decades of the mean diagonal of the centred G/n, from 1e-6 to 1e5 times
 // it.  Many features: fold_path.h gives the errors of the whole grid from one factor, level by
-// level until they stand still.  Few features, or very many targets: one Cholesky for each fold and
+// level until they stand still.  Few features, very many targets, or fewer than 4 rows a feature (a
+// limit set on digits and MNIST, not derived): one Cholesky for each fold and
 // lambda, walking downhill from a tenth of the unit in decades, then in half decades.
 //
 // Error:      fold_path: errors at the best lambda and its neighbours within about 1e-4 of
