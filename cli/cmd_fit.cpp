@@ -85,6 +85,7 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
+      {"validation", report.cv_error ? Json(report.validation) : Json()},
       {"cv_metric", report.metric + ", " + report.validation},
       {"seconds",
        {{"read", seconds.read},

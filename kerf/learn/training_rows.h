@@ -73,6 +73,8 @@ class TrainingRows {
   /// first skip[fold] rows of each fold are read but not handed over.
   void for_each(Index folds, const std::function<void(const Block&)>& receive,
                 std::span<const Index> skip = {});
+  /// One fold's rows only, until `receive` returns false.
+  void for_fold(Index fold, Index folds, const std::function<bool(const Block&)>& receive);
   /// All rows, in order.
   void for_each(const std::function<void(const Block&)>& receive) { for_each(1, receive); }
 
@@ -80,6 +82,9 @@ class TrainingRows {
   static Index bytes(Index rows, Index inputs, Index features, Index outputs, Index folds);
 
  private:
+  void pass(Index folds, const std::function<bool(const Block&)>& receive,
+            std::span<const Index> skip);
+
   RowSource& source_;
   const DataSummary& summary_;
   const FeatureMap& map_;
