@@ -78,6 +78,7 @@ std::vector<Case> cases() {
     for (const auto& option : entry.options()) {
       if (option.name == "bandwidth") base["bandwidth"] = "1.3";
       if (option.name == "bias") base["bias"] = "0.6";
+      if (option.name == "image") base["image"] = std::to_string(kDim) + "x1x1";
       // Deeper maps have a bias of O(1/m); their own tests show that it falls as it should.
       if (option.name == "depth") base["depth"] = "1";
     }
@@ -246,7 +247,7 @@ TEST_P(EveryFeatureMap, HasTheBiasAndTheVarianceItStates) {
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   std::string name = info.param.entry.name;
   for (const auto& [key, value] : info.param.params)
-    if (key != "bandwidth" && key != "depth" && key != "coefficients" &&
+    if (key != "bandwidth" && key != "depth" && key != "coefficients" && key != "image" &&
         !(key == "features" && value == "64") && !(key == "bias" && value == "0.6"))
       name += "_" + key + "_" + value;
   for (char& c : name)
