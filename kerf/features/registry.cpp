@@ -15,6 +15,7 @@
 #include "kerf/features/nystrom_features.h"
 #include "kerf/features/orthogonal_fourier.h"
 #include "kerf/features/qmc_features.h"
+#include "kerf/features/skeleton_features.h"
 #include "kerf/features/tefm_features.h"
 
 namespace kerf {
@@ -33,6 +34,7 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<GradientFeatures>(),           // grad-rf
     feature_map_entry<NystromFeatures>(),            // nystrom
     feature_map_entry<TefmFeatures>(),               // tefm
+    feature_map_entry<SkeletonFeatures>(),           // skeleton
 };
 
 }  // namespace

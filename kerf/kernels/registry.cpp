@@ -9,6 +9,7 @@
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/ntk.h"
 #include "kerf/kernels/shift_invariant.h"
+#include "kerf/kernels/skeleton_kernel.h"
 
 namespace kerf {
 namespace {
@@ -30,6 +31,7 @@ constexpr KernelEntry kKernels[] = {
     entry<ArcCosineKernel>(),    //
     entry<NngpKernel>(),         //
     entry<NtkKernel>(),          //
+    entry<SkeletonKernel>(),     //
 };
 
 }  // namespace
