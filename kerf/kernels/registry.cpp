@@ -6,6 +6,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/kernels/arc_cosine.h"
+#include "kerf/kernels/cntk.h"
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/ntk.h"
 #include "kerf/kernels/shift_invariant.h"
@@ -32,6 +33,7 @@ constexpr KernelEntry kKernels[] = {
     entry<NngpKernel>(),         //
     entry<NtkKernel>(),          //
     entry<SkeletonKernel>(),     //
+    entry<CntkKernel>(),         //
 };
 
 }  // namespace
