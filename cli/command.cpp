@@ -68,6 +68,8 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
 void add_described(CLI::App& command, const std::string& group,
                    const std::vector<OptionInfo>& options, Params& params) {
   for (const OptionInfo& option : options) {
+    // --image is an option of the data: maps and kernels are told the shape that comes of it.
+    if (command.get_option_no_throw("--" + option.name) != nullptr) continue;
     const std::string shown =
         option.default_value.empty() ? "" : fmt::format(" [{}]", option.default_value);
     if (option.type == OptionType::flag) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/automatic.h"
 
+#include "kerf/core/image_text.h"
+#include "kerf/kernels/skeleton_text.h"
+
 namespace kerf {
 
 double typical_distance(const DataSummary& summary, const Scaling& scaling, DistanceNorm norm) {
@@ -13,6 +16,14 @@ double typical_distance(const DataSummary& summary, const Scaling& scaling, Dist
 Params resolve_automatic(std::span<const OptionInfo> options, Params params,
                          const DataSummary& summary, const Scaling& scaling) {
   for (const OptionInfo& option : options) {
+    if (option.name == "image") {
+      const bool is_set = params.contains("image") && params["image"] != "auto";
+      const ImageShape table{1, 1, summary.cols};
+      if (!is_set)
+        params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
+    }
+    if (option.name == "skeleton" && params.contains("skeleton"))
+      params["skeleton"] = load_skeleton_text(params["skeleton"]);
     if (option.type != OptionType::automatic) continue;
     const auto [entry, was_unset] = params.try_emplace(option.name, option.default_value);
     if (entry->second != "auto") continue;

@@ -5,6 +5,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/features/arc_cosine_features.h"
+#include "kerf/features/cntk_random_features.h"
 #include "kerf/features/compact_features.h"
 #include "kerf/features/fastfood_features.h"
 #include "kerf/features/fourier_features.h"
@@ -15,6 +16,7 @@
 #include "kerf/features/nystrom_features.h"
 #include "kerf/features/orthogonal_fourier.h"
 #include "kerf/features/qmc_features.h"
+#include "kerf/features/skeleton_features.h"
 #include "kerf/features/tefm_features.h"
 
 namespace kerf {
@@ -31,8 +33,10 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<NtkPolyFeatures>(),            // ntk-poly
     feature_map_entry<NtkSketchFeatures>(),          // ntk-sketch
     feature_map_entry<GradientFeatures>(),           // grad-rf
+    feature_map_entry<CntkRandomFeatures>(),         // cntk-rf
     feature_map_entry<NystromFeatures>(),            // nystrom
     feature_map_entry<TefmFeatures>(),               // tefm
+    feature_map_entry<SkeletonFeatures>(),           // skeleton
 };
 
 }  // namespace

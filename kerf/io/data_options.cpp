@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "kerf/core/image_text.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
@@ -124,22 +125,6 @@ void plan_table(Encoding& encoding, const io::Schema& schema, const DataOptions&
   KERF_REQUIRE(encoding.inputs > 0, data, "{}: no input column is left beside the target", source);
 }
 
-/// "28x28", "32x32x3".
-ImageShape parse_image(const std::string& text) {
-  std::vector<Index> sizes;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find_first_of("xX", begin), text.size());
-    const auto size = whole_number(std::string_view(text).substr(begin, end - begin));
-    KERF_REQUIRE(size && *size >= 1 && *size <= 1 << 20, usage,
-                 "--image is HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, not '{}'", text);
-    sizes.push_back(*size);
-    begin = end + 1;
-  }
-  KERF_REQUIRE(sizes.size() == 2 || sizes.size() == 3, usage,
-               "--image is HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, not '{}'", text);
-  return {sizes[0], sizes[1], sizes.size() == 3 ? sizes[2] : 1};
-}
-
 }  // namespace
 
 void DataOptions::describe(OptionVisitor& v) {
@@ -188,7 +173,7 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
                  "{} has no labels: give them with --labels FILE, or say --target none", name);
     encoding.inputs = schema.columns;
   }
-  if (!options.image.empty()) encoding.image = parse_image(options.image);
+  if (!options.image.empty()) encoding.image = parse_image_shape(options.image);
   return encoding;
 }
 

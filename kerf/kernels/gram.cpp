@@ -17,6 +17,7 @@ namespace {
 constexpr Index kMaxChunk = 2048;    // coordinates packed at a time for a product
 constexpr Index kSumChunk = 128;     // for sums of absolute values: short sums round less
 constexpr Index kCentreRows = 1024;  // rows whose mean is the centre, at most
+constexpr Index kPairTile = 16;      // rows of a block of pairs, at most
 constexpr double kSparse = 0.02;     // entries per column below which sparse products are faster
 
 /// Pairs nearer (or more opposite) than this are computed again: gram.h.
@@ -72,7 +73,8 @@ struct Gram<T>::Tile {
 template <class T>
 struct Gram<T>::Scratch {
   Matrix<T> x, y, tile;
-  Matrix<double> products;  // cauchy
+  Matrix<double> products;  // cauchy; any: rows of x
+  Matrix<double> right;     // any: rows of y
   std::vector<T> other;
   std::vector<std::int32_t> close;
 };
@@ -115,6 +117,8 @@ typename Gram<T>::Side Gram<T>::prepare(const RowsView& rows) const {
   Side side;
   side.rows = rows;
   side.tile = std::min(kGramTile, round_up(rows.rows(), 32));
+  if (form_.geometry == PairGeometry::any)  // few rows: every pair may be long work for a thread
+    side.tile = std::clamp<Index>(rows.rows() / 64, 1, kPairTile);
   if (form_.geometry != PairGeometry::angle) return side;
   side.factor.resize(static_cast<std::size_t>(rows.rows()));
   side.scale.resize(side.factor.size());
@@ -197,7 +201,9 @@ Index Gram<T>::memory() const {
   const Index sides = (x_.tile + y_.tile) * (chunk() + 32), tile = x_.tile * y_.tile;
   const Index numbers = (engine_ == Engine::pairs || engine_ == Engine::sparse_product ? 0 : sides);
   const Index cauchy = form_.geometry == PairGeometry::cauchy_product ? 2 : 1;
-  return threads() * (numbers * cauchy + 3 * tile) * static_cast<Index>(sizeof(T));
+  const Index wide =
+      form_.geometry == PairGeometry::any ? 8 * (x_.tile + y_.tile) * x_.rows.cols() : 0;
+  return threads() * ((numbers * cauchy + 3 * tile) * static_cast<Index>(sizeof(T)) + wide);
 }
 
 template <class T>
@@ -237,6 +243,8 @@ void Gram<T>::compute_tile(const Tile& tile, Index begin, Index end, MatrixView<
   if (engine_ == Engine::product) products(tile, s);
   if (engine_ == Engine::sparse_product) sparse_products(tile, s);
   if (engine_ == Engine::coordinates) coordinate_sums(tile, s);
+  const bool any = form_.geometry == PairGeometry::any;
+  if (any) pair_values(tile, s);
 
   const Index first = tile.mirrored ? tile.x_begin : std::max(begin, tile.x_begin);
   const Index last = tile.mirrored ? tile.x_end : std::min(end, tile.x_end);
@@ -245,11 +253,11 @@ void Gram<T>::compute_tile(const Tile& tile, Index begin, Index end, MatrixView<
   // The lower half of a tile on the diagonal mirrors the upper one: all of its rows are needed.
   for (Index i = diagonal ? tile.x_begin : first; i < last; ++i) {
     T* row = s.tile.data() + (i - tile.x_begin) * y_.tile;
-    if (engine_ == Engine::pairs)
+    if (engine_ == Engine::pairs && !any)
       pair_numbers({i, i + 1, tile.y_begin, tile.y_end, true, false}, s);
     if (!x_.square.empty())
       values_from_distances(tile, i, s);
-    else if (form_.geometry != PairGeometry::any)
+    else if (!any)
       kernel_.pointwise({row, count}, {}, std::span<T>(row, count));
     if (diagonal)
       for (Index j = 0; j < i - tile.x_begin; ++j) row[j] = s.tile(j, i - tile.x_begin);
@@ -347,29 +355,28 @@ void Gram<T>::coordinate_sums(const Tile& tile, Scratch& s) const {
   }
 }
 
-/// One row of numbers, pair by pair: sparse laplacian and cauchy, and kernels with value() only.
+/// One row of numbers, pair by pair: sparse laplacian and cauchy.
 template <class T>
 void Gram<T>::pair_numbers(const Tile& tile, Scratch& s) const {
   const Index i = tile.x_begin;
   T* row = s.tile.data() + i % x_.tile * y_.tile;
-  std::vector<double> left, right;
-  if (form_.geometry == PairGeometry::any) {
-    left.resize(static_cast<std::size_t>(x_.rows.cols()));
-    right.resize(left.size());
-    copy_row(x_.rows, i, left);
-  }
-  for (Index j = tile.y_begin; j < tile.y_end; ++j) {
-    double number;
-    if (form_.geometry == PairGeometry::any) {
-      copy_row(y_.rows, j, right);
-      number = kernel_(left, right);
-    } else if (form_.geometry == PairGeometry::l1_distance) {
-      number = l1_difference(x_.rows, i, y_.rows, j) * form_.scale;
-    } else {
-      number = cauchy_product(x_.rows, i, y_.rows, j, form_.scale);
-    }
-    row[j - tile.y_begin] = narrow<T>(number);
-  }
+  for (Index j = tile.y_begin; j < tile.y_end; ++j)
+    row[j - tile.y_begin] = narrow<T>(form_.geometry == PairGeometry::l1_distance
+                                          ? l1_difference(x_.rows, i, y_.rows, j) * form_.scale
+                                          : cauchy_product(x_.rows, i, y_.rows, j, form_.scale));
+}
+
+/// All values of a tile by the kernel itself.
+template <class T>
+void Gram<T>::pair_values(const Tile& tile, Scratch& s) const {
+  const auto widen = [](const Side& side, Index begin, Index end, Matrix<double>& out) {
+    out.resize(end - begin, side.rows.cols());
+    for (Index i = begin; i < end; ++i) copy_row(side.rows, i, out.row(i - begin));
+  };
+  widen(x_, tile.x_begin, tile.x_end, s.products);
+  widen(y_, tile.y_begin, tile.y_end, s.right);
+  kernel_.pairs(s.products.view(), s.right.view(),
+                MatrixView<T>(s.tile.data(), s.products.rows(), s.right.rows(), y_.tile));
 }
 
 template <class T>

@@ -8,7 +8,7 @@
 // pair with D < t (|p|^2 + |q|^2), or nearly opposite rows, is computed again in double from the
 // difference (sum) of its rows; equal rows have D = 0 exactly.  t = 0.1 in single, 0.01 in double.
 // laplacian and cauchy have no product form: they run over the coordinates in vector loops, the
-// products of cauchy in double always.  Any other kernel is evaluated entry by entry.
+// products of cauchy in double always.  Any other kernel evaluates small blocks of pairs itself.
 // Sparse rows with few entries take sparse dot products, others are made dense a tile at a time.
 // If y is x, half of the tiles are computed and the others are their mirror images.
 //
@@ -78,6 +78,7 @@ class Gram {
   void sparse_products(const Tile& tile, Scratch& s) const;
   void coordinate_sums(const Tile& tile, Scratch& s) const;
   void pair_numbers(const Tile& tile, Scratch& s) const;
+  void pair_values(const Tile& tile, Scratch& s) const;
   void values_from_distances(const Tile& tile, Index i, Scratch& s) const;
   void redo(Index i, Index j, T& number, T* other) const;
 

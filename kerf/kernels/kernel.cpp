@@ -24,6 +24,17 @@ void Kernel::gram(MatrixView<const double> x, MatrixView<const double> y,
   });
 }
 
+void Kernel::pairs(MatrixView<const double> x, MatrixView<const double> y,
+                   MatrixView<float> out) const {
+  for (Index i = 0; i < x.rows; ++i)
+    for (Index j = 0; j < y.rows; ++j) out(i, j) = static_cast<float>(value(x.row(i), y.row(j)));
+}
+void Kernel::pairs(MatrixView<const double> x, MatrixView<const double> y,
+                   MatrixView<double> out) const {
+  for (Index i = 0; i < x.rows; ++i)
+    for (Index j = 0; j < y.rows; ++j) out(i, j) = value(x.row(i), y.row(j));
+}
+
 void Kernel::pointwise(std::span<const float>, std::span<const float>, std::span<float>) const {
   fail(ErrorKind::usage, "this kernel is no function of one number per pair of rows");
 }

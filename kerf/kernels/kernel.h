@@ -44,6 +44,13 @@ class Kernel {
   /// Slow and obvious; gram.h is the fast way.
   void gram(MatrixView<const double> x, MatrixView<const double> y, MatrixView<double> out) const;
 
+  /// The same, on the calling thread; what gram.h calls for kernels whose form is `any`.  A kernel
+  /// overrides both where a block of pairs costs less than its entries.
+  virtual void pairs(MatrixView<const double> x, MatrixView<const double> y,
+                     MatrixView<float> out) const;
+  virtual void pairs(MatrixView<const double> x, MatrixView<const double> y,
+                     MatrixView<double> out) const;
+
   /// A kernel with a form other than `any` overrides both functions below.
   virtual PairForm form() const { return {}; }
   /// out[k] = the kernel (without the factor |x| |y|) of pair k from its number.  Angles have

@@ -6,9 +6,11 @@
 
 #include "kerf/core/require.h"
 #include "kerf/kernels/arc_cosine.h"
+#include "kerf/kernels/cntk.h"
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/ntk.h"
 #include "kerf/kernels/shift_invariant.h"
+#include "kerf/kernels/skeleton_kernel.h"
 
 namespace kerf {
 namespace {
@@ -30,6 +32,8 @@ constexpr KernelEntry kKernels[] = {
     entry<ArcCosineKernel>(),    //
     entry<NngpKernel>(),         //
     entry<NtkKernel>(),          //
+    entry<SkeletonKernel>(),     //
+    entry<CntkKernel>(),         //
 };
 
 }  // namespace

@@ -107,7 +107,8 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
   require_finite(rows.view);
   const auto options = entry.options();
   const bool automatic = std::ranges::any_of(options, [&](const OptionInfo& option) {
-    return option.type == OptionType::automatic && complete.at(option.name) == "auto";
+    return (option.type == OptionType::automatic || option.name == "image") &&
+           complete.at(option.name) == "auto";
   });
   if (!automatic) return complete;
   MemorySource source(rows.view, {});

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/convolution.h"
+
+#include <algorithm>
+
+#include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kerf/features/convolution.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace kerf::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Lane = hn::ScalableTag<float>;
+using Vector = hn::Vec<Lane>;
+
+/// Windows (or factors) of a tile: 2 x 8 sums want the 32 registers of the wider targets.
+constexpr Index kTile = HWY_TARGET <= HWY_AVX3 ? 8 : 6;
+
+Index tile_size() { return kTile; }
+Index filter_panel_width() { return static_cast<Index>(2 * hn::Lanes(Lane())); }
+
+/// One panel of filters against R windows side by side.
+template <int R>
+HWY_INLINE void filter_tile(const float* HWY_RESTRICT x, Index line_stride, Index pixel_stride,
+                            Index filter, Index channels, const float* HWY_RESTRICT w,
+                            float* HWY_RESTRICT out, Index stride) {
+  const Lane d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Vector left[R], right[R];
+  for (int r = 0; r < R; ++r) left[r] = right[r] = hn::Zero(d);
+  for (Index a = 0; a < filter; ++a)
+    for (Index b = 0; b < filter; ++b) {
+      const float* pixel = x + a * line_stride + b * pixel_stride;
+      for (Index c = 0; c < channels; ++c, w += 2 * lanes) {
+        const Vector w0 = hn::Load(d, w), w1 = hn::Load(d, w + lanes);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) {
+          const Vector value = hn::Set(d, pixel[r * pixel_stride + c]);
+          left[r] = hn::MulAdd(value, w0, left[r]);
+          right[r] = hn::MulAdd(value, w1, right[r]);
+        }
+      }
+    }
+  for (int r = 0; r < R; ++r) {
+    hn::StoreU(left[r], d, out + r * stride);
+    hn::StoreU(right[r], d, out + r * stride + lanes);
+  }
+}
+
+void filter_panel(const float* x, Index line_stride, Index pixel_stride, Index filter,
+                  Index channels, const float* w, float* out, Index stride, Index windows) {
+  const auto run = [&](auto count) HWY_ATTR {
+    filter_tile<count()>(x, line_stride, pixel_stride, filter, channels, w, out, stride);
+  };
+  switch (windows) {
+    case 1:
+      return run(std::integral_constant<int, 1>());
+    case 2:
+      return run(std::integral_constant<int, 2>());
+    case 3:
+      return run(std::integral_constant<int, 3>());
+    case 4:
+      return run(std::integral_constant<int, 4>());
+    case 5:
+      return run(std::integral_constant<int, 5>());
+    case 6:
+      return run(std::integral_constant<int, 6>());
+    case 7:
+      return run(std::integral_constant<int, 7>());
+    default:
+      return run(std::integral_constant<int, 8>());
+  }
+}
+
+/// sums(r, 0 .. 2 lanes - 1) for R factors: factor r of window k at factors[k * factor_stride + r].
+template <int R>
+HWY_INLINE void product_tile(const float* HWY_RESTRICT x, Index line_stride, Index pixel_stride,
+                             Index height, Index width, const float* HWY_RESTRICT factors,
+                             Index factor_stride, float* HWY_RESTRICT sums, Index stride) {
+  const Lane d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Vector left[R], right[R];
+  for (int r = 0; r < R; ++r) left[r] = right[r] = hn::Zero(d);
+  for (Index i = 0; i < height; ++i) {
+    const float* pixel = x + i * line_stride;
+    for (Index j = 0; j < width; ++j, pixel += pixel_stride, factors += factor_stride) {
+      const Vector x0 = hn::LoadU(d, pixel), x1 = hn::LoadU(d, pixel + lanes);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        const Vector factor = hn::Set(d, factors[r]);
+        left[r] = hn::MulAdd(factor, x0, left[r]);
+        right[r] = hn::MulAdd(factor, x1, right[r]);
+      }
+    }
+  }
+  for (int r = 0; r < R; ++r) {
+    hn::StoreU(left[r], d, sums + r * stride);
+    hn::StoreU(right[r], d, sums + r * stride + lanes);
+  }
+}
+
+void product_panel(const float* x, Index line_stride, Index pixel_stride, Index height, Index width,
+                   const float* factors, Index factor_stride, float* sums, Index stride,
+                   Index count) {
+  const auto run = [&](auto size) HWY_ATTR {
+    product_tile<size()>(x, line_stride, pixel_stride, height, width, factors, factor_stride, sums,
+                         stride);
+  };
+  switch (count) {
+    case 1:
+      return run(std::integral_constant<int, 1>());
+    case 2:
+      return run(std::integral_constant<int, 2>());
+    case 3:
+      return run(std::integral_constant<int, 3>());
+    case 4:
+      return run(std::integral_constant<int, 4>());
+    case 5:
+      return run(std::integral_constant<int, 5>());
+    case 6:
+      return run(std::integral_constant<int, 6>());
+    case 7:
+      return run(std::integral_constant<int, 7>());
+    default:
+      return run(std::integral_constant<int, 8>());
+  }
+}
+
+}  // namespace kerf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kerf {
+namespace {
+
+HWY_EXPORT(tile_size);
+HWY_EXPORT(filter_panel_width);
+HWY_EXPORT(filter_panel);
+HWY_EXPORT(product_panel);
+
+Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
+
+/// Zeros after a map: vectors of the last pixel may run over its end.
+constexpr Index kSlack = 64;
+
+/// Scratch memory that a thread keeps from call to call.
+Matrix<float>& scratch(Index rows, Index cols) {
+  thread_local Matrix<float> memory;
+  memory.resize(rows, cols);
+  return memory;
+}
+
+}  // namespace
+
+void PixelMap::resize(Index height, Index width, Index channels, Index margin) {
+  height_ = height, width_ = width, channels_ = channels, margin_ = margin;
+  data_.resize(1, (height + 2 * margin) * line_stride() + kSlack);
+  data_.fill(0);
+}
+
+WindowView windows(const PixelMap& map, Index filter, bool centred, Index channel) {
+  const Index radius = centred ? filter / 2 : 0, shrink = centred ? 0 : filter - 1;
+  return {map.pixel(-radius, -radius) + channel, map.height() - shrink, map.width() - shrink,
+          map.line_stride(), map.pixel_stride()};
+}
+
+Index Convolution::floats(Index filter, Index channels, Index out_channels) {
+  return filter * filter * channels * round_up(out_channels, 32);
+}
+
+Convolution::Convolution(Index filter, Index channels, Index out_channels, const Draw& draw)
+    : filter_(filter),
+      channels_(channels),
+      out_(out_channels),
+      width_(HWY_DYNAMIC_DISPATCH(filter_panel_width)()) {
+  KERF_REQUIRE(filter >= 1 && channels >= 1 && out_channels >= 1, usage,
+               "a convolution of {0} x {0} pixels from {1} to {2} channels", filter, channels,
+               out_channels);
+  const Index terms = filter * filter * channels, count = (out_ + width_ - 1) / width_;
+  panels_.resize(count * terms, width_);
+  panels_.fill(0);
+  parallel_for(out_, 8, [&](Index begin, Index end) {
+    std::vector<float> numbers(static_cast<std::size_t>(terms));
+    for (Index j = begin; j < end; ++j) {
+      draw(j, numbers);
+      float* panel = panels_.data() + j / width_ * terms * width_ + j % width_;
+      for (Index k = 0; k < terms; ++k) panel[k * width_] = numbers[static_cast<std::size_t>(k)];
+    }
+  });
+}
+
+void Convolution::apply(const WindowView& x, const Receive& receive) const {
+  const Index tile = HWY_DYNAMIC_DISPATCH(tile_size)();
+  const Index terms = filter_ * filter_ * channels_, stride = round_up(out_, width_);
+  // All windows of a line share a reading of the panel.
+  float* sums = scratch(x.width, stride).data();
+  for (Index i = 0; i < x.height; ++i) {
+    for (Index p = 0; p < stride; p += width_)
+      for (Index j = 0; j < x.width; j += tile) HWY_DYNAMIC_DISPATCH(filter_panel)
+    (x.window(i, j), x.line_stride, x.pixel_stride, filter_, channels_, panels_.data() + p * terms,
+     sums + j * stride + p, stride, std::min(tile, x.width - j));
+    for (Index j = 0; j < x.width; ++j)
+      receive(i, j, {sums + j * stride, static_cast<std::size_t>(out_)});
+  }
+}
+
+void window_products(const WindowView& x, Index filter, Index channels,
+                     MatrixView<const float> factors, MatrixView<float> sums) {
+  const Index tile = HWY_DYNAMIC_DISPATCH(tile_size)(),
+              wide = HWY_DYNAMIC_DISPATCH(filter_panel_width)();
+  float* block = scratch(tile, wide).data();
+  for (Index a = 0; a < filter; ++a)
+    for (Index b = 0; b < filter; ++b)
+      for (Index c = 0; c < channels; c += wide)
+        for (Index j = 0; j < sums.rows; j += tile) {
+          const Index count = std::min(tile, sums.rows - j), cols = std::min(wide, channels - c);
+          HWY_DYNAMIC_DISPATCH(product_panel)
+          (x.window(a, b) + c, x.line_stride, x.pixel_stride, x.height, x.width, factors.data + j,
+           factors.stride, block, wide, count);
+          for (Index r = 0; r < count; ++r)
+            std::copy_n(block + r * wide, cols,
+                        sums.row(j + r).data() + (a * filter + b) * channels + c);
+        }
+}
+
+}  // namespace kerf
+#endif  // HWY_ONCE
