@@ -78,6 +78,28 @@ void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>
     seen[static_cast<std::size_t>(fold)] += rows.rows();
   };
   FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip);
+  read_into(buffers);
+}
+
+void TrainingRows::for_each_input(Index folds,
+                                  const std::function<void(const InputBlock&)>& receive) {
+  Matrix<double> y;
+  std::vector<double> weights;
+  const auto flush = [&](Index fold, const RowBlock& rows) {
+    targets_.encode(rows, y, weights);
+    receive({fold == 0, rows, y.view(), weights});
+  };
+  FoldBuffers buffers(folds, input_block_rows(map_.in_dim(), summary_.rows), fold_key_, flush, {},
+                      true);
+  read_into(buffers);
+}
+
+void TrainingRows::features(const RowsView& x, MatrixView<float> z) const {
+  const Stopwatch watch(seconds_.features);
+  map_.transform(x, z);
+}
+
+void TrainingRows::read_into(FoldBuffers& buffers) {
   RowBlock block;
   Index done = 0;
   source_.rewind();
@@ -94,6 +116,10 @@ void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>
   }
   KERF_REQUIRE(done == summary_.rows, data, "the rows changed while they were read");
   buffers.finish();
+}
+
+Index TrainingRows::input_block_rows(Index inputs, Index rows) {
+  return rows_at_once(1, inputs, rows);
 }
 
 Index TrainingRows::bytes(Index rows, Index inputs, Index features, Index outputs, Index folds) {
