@@ -206,7 +206,10 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf fit");
   const auto image_options = read_options<ImageOptions>(arguments.image_options, "kerf fit");
-  const auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
+  auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
+  // Stochastic gradients pass over the rows many times: one copy, another one in every pass.
+  const bool fresh = options.solver == Solver::sgd;
+  if (fresh && !arguments.augment_options.contains("copies")) augmentation.copies = 1;
   check_arguments(arguments);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
@@ -217,7 +220,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
   ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
                          split ? split->summary : data.summary, image_options, augmentation,
-                         key.child("images"), common.memory_limit(), progress);
+                         key.child("images"), common.memory_limit(), progress, fresh);
   const DataSummary& summary = pipeline.summary();
   FitResult result = fit(pipeline.source(), summary, arguments.map, arguments.map_options, options,
                          common.memory_limit(), progress);

@@ -11,7 +11,7 @@
 namespace kerf {
 namespace {
 
-constexpr Index kTile = 16;  // columns computed before they are written: a cache line a row
+constexpr Index kTile = 64;  // columns computed before they are written: some cache lines a row
 
 /// The rows' columns as lines: line k, position r = x(r, k); zeros behind the last row.
 Matrix<float> transposed(const RowsView& x, Index stride) {

@@ -33,7 +33,7 @@ inline constexpr const char* kScheduleNames[] = {"adagrad", "inverse", "constant
 struct SgdOptions {
   Schedule schedule = Schedule::adagrad;
   std::optional<double> learning_rate;
-  Index epochs = 20, batch = 256;
+  Index epochs = 20, batch = 256, patience = 2;
 
   void describe(OptionVisitor& v) {
     v.choice("schedule", schedule, kScheduleNames,
@@ -42,6 +42,8 @@ struct SgdOptions {
                 "sgd: size of the first steps; auto: the best of five on the first rows");
     v.integer("epochs", epochs, {1, 100000}, "sgd: most passes over the rows");
     v.integer("batch", batch, {1, 1 << 20}, "sgd: rows of a step");
+    v.integer("patience", patience, {0, 100000},
+              "sgd: epochs without a lower held-out loss before it stops (0: never stops early)");
   }
 };
 

@@ -96,6 +96,28 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
     seen[static_cast<std::size_t>(fold)] += rows.rows();
   };
   FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip);
+  read_into(buffers, wanted);
+}
+
+void TrainingRows::for_each_input(Index folds,
+                                  const std::function<void(const InputBlock&)>& receive) {
+  Matrix<double> y;
+  std::vector<double> weights;
+  const auto flush = [&](Index fold, const RowBlock& rows) {
+    targets_.encode(rows, y, weights);
+    receive({fold == 0, rows, y.view(), weights});
+  };
+  FoldBuffers buffers(folds, input_block_rows(map_.in_dim(), summary_.rows), fold_key_, flush, {},
+                      true);
+  read_into(buffers, true);
+}
+
+void TrainingRows::features(const RowsView& x, MatrixView<float> z) const {
+  const Stopwatch watch(seconds_.features);
+  map_.transform(x, z);
+}
+
+void TrainingRows::read_into(FoldBuffers& buffers, const bool& wanted) {
   RowBlock block;
   Index done = 0;
   source_.rewind();
@@ -113,6 +135,10 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
   if (!wanted) return;
   KERF_REQUIRE(done == summary_.rows, data, "the rows changed while they were read");
   buffers.finish();
+}
+
+Index TrainingRows::input_block_rows(Index inputs, Index rows) {
+  return rows_at_once(1, inputs, rows);
 }
 
 Index TrainingRows::bytes(Index rows, Index inputs, Index features, Index outputs, Index folds) {
