@@ -55,8 +55,9 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("the exact kernel of {} rows", n),
                    "take fewer --rows, a feature map, or raise --memory");
-    outcome.scale = resolve_scale(fit_options.scale, summary);
-    model.scaling = make_scaling(fit_options.scale, summary);
+    const auto infos = find_kernel(exact_kernel_name(options)).options();
+    outcome.scale = resolve_scale(fit_options.scale, summary, infos);
+    model.scaling = make_scaling(outcome.scale, summary);
     model.recipe = {kExactMap, resolve_kernel(options, summary, model.scaling),
                     static_cast<std::uint64_t>(fit_options.seed), summary.cols};
     RowBlock rows;
