@@ -38,6 +38,7 @@ void add_score(CLI::App& app, Common& common, std::function<void()>& run);
 void add_transform(CLI::App& app, Common& common, std::function<void()>& run);
 void add_kernel(CLI::App& app, Common& common, std::function<void()>& run);
 void add_select(CLI::App& app, Common& common, std::function<void()>& run);
+void add_skeleton(CLI::App& app, Common& common, std::function<void()>& run);
 void add_info(CLI::App& app, Common& common, std::function<void()>& run);
 void add_lists(CLI::App& app, Common& common, std::function<void()>& run);       // maps, kernels
 void add_completion(CLI::App& app, Common& common, std::function<void()>& run);  // manual

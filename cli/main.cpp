@@ -13,8 +13,9 @@
 namespace kerf::cli {
 namespace {
 
-constexpr AddCommand kCommands[] = {add_fit,    add_refit,  add_predict, add_score, add_transform,
-                                    add_kernel, add_select, add_info,    add_lists, add_completion};
+constexpr AddCommand kCommands[] = {add_fit,       add_refit,  add_predict,   add_score,
+                                    add_transform, add_kernel, add_select,    add_skeleton,
+                                    add_info,      add_lists,  add_completion};
 
 constexpr const char* kExamples =
     "Examples:\n"
