@@ -51,20 +51,6 @@ Matrix<float> all_features(Dataset& data, const Scaling& scaling, const FeatureM
   return z;
 }
 
-Design select_rows(const SelectOptions& options, const Matrix<float>& z, rng::Key key,
-                   const Progress& progress) {
-  switch (options.method) {
-    case DesignMethod::random:
-      return random_design(z.rows(), options.budget, key);
-    case DesignMethod::kmeans:
-      return kmeans_design(z.view(), options.budget, key, progress);
-    case DesignMethod::greedy:
-      break;
-  }
-  return greedy_design(z.view(), options.budget, options.lambda * static_cast<double>(z.rows()),
-                       progress);
-}
-
 void run_select(const SelectArguments& arguments, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
@@ -85,7 +71,8 @@ void run_select(const SelectArguments& arguments, const Common& common) {
       fmt::format("choosing among {} rows with {} features", data.summary.rows, map->out_dim()),
       "take fewer --features, fewer --rows, or raise --memory");
   const Matrix<float> z = all_features(data, scaling, *map, progress);
-  const Design design = select_rows(options, z, key.child("select"), progress);
+  const Design design = select_rows(options.method, z.view(), options.budget, options.lambda,
+                                    key.child("select"), progress);
 
   std::string lines;
   for (const Index row : design.rows) lines += fmt::format("{}\n", row);

@@ -267,6 +267,19 @@ Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
   return design;
 }
 
+Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget, double lambda,
+                   rng::Key key, const Progress& progress) {
+  switch (method) {
+    case DesignMethod::random:
+      return random_design(z.rows, budget, key);
+    case DesignMethod::kmeans:
+      return kmeans_design(z, budget, key, progress);
+    case DesignMethod::greedy:
+      break;
+  }
+  return greedy_design(z, budget, lambda * static_cast<double>(z.rows), progress);
+}
+
 Index design_bytes(Index rows, Index features, Index budget) {
   const Index sums = NormalEquations::bytes(features, 1) +
                      NormalEquations::scratch_bytes(Precision::single_, threads());

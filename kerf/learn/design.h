@@ -44,6 +44,10 @@ Design random_design(Index rows, Index budget, rng::Key key);
 Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
                      const Progress& progress = {});
 
+/// By any method; lambda as in fit, so that c = rows lambda.
+Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget, double lambda,
+                   rng::Key key, const Progress& progress = {});
+
 /// Memory of a greedy design, its features included.
 Index design_bytes(Index rows, Index features, Index budget);
 

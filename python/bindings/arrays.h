@@ -65,5 +65,6 @@ void in_steps(Index count, Index step, const std::function<void(Index, Index)>& 
 void add_maps(py::module_& module);
 void add_kernels(py::module_& module);
 void add_models(py::module_& module);
+void add_design(py::module_& module);
 
 }  // namespace kerf::python

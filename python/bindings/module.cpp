@@ -39,4 +39,5 @@ PYBIND11_MODULE(_kerf, module) {
   add_maps(module);
   add_kernels(module);
   add_models(module);
+  add_design(module);
 }

@@ -288,3 +288,22 @@ def test_probabilities_are_those_of_the_classes(options):
     assert p.shape == (300, 2) and np.allclose(p.sum(axis=1), 1) and p.min() >= 0
     truth = 1 / (1 + np.exp(-3 * X[900:, 0]))
     assert np.abs(p[:, 1] - truth).mean() < 0.1
+
+
+def test_select_takes_the_rows_that_lower_the_variance_most():
+    X = np.random.default_rng(5).normal(size=(120, 4)).astype(np.float32)
+    greedy = kerf.select(kerf.ArcCosineFeatures(features=128, random_state=1), X, 10)
+    assert len(set(greedy)) == 10
+    for method in ("random", "kmeans++"):
+        assert len(set(kerf.select(kerf.ArcCosineFeatures(features=128), X, 10, method=method))) == 10
+    with pytest.raises(ValueError, match="greedy, random or kmeans"):
+        kerf.select(kerf.ArcCosineFeatures(features=128), X, 10, method="best")
+    # The oracle: the row that lowers J most, evaluated for every candidate.
+    Z = kerf.ArcCosineFeatures(features=128, random_state=1).fit(X).transform(X).astype(float)
+    K, c, chosen = Z @ Z.T, 1e-4 * len(X), []
+    for _ in range(3):
+        def objective(j):
+            S = chosen + [j]
+            return -np.trace(K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + c * np.eye(len(S)), K[S]))
+        chosen.append(min((j for j in range(len(X)) if j not in chosen), key=objective))
+    assert list(greedy[:3]) == chosen
