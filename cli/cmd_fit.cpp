@@ -85,6 +85,7 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
+      {"validation", report.cv_error ? Json(report.validation) : Json()},
       {"cv_metric", report.metric + ", " + report.validation},
       {"seconds",
        {{"read", seconds.read},
@@ -187,12 +188,6 @@ TestView test_model(const FitArguments& arguments, const DataOptions& data_optio
                       common.memory_limit());
 }
 
-void write_report(const std::string& path, const std::string& page) {
-  AtomicFile file(path);
-  file.write(page.data(), page.size());
-  file.commit();
-}
-
 void check_arguments(const FitArguments& arguments) {
   check_map_options(arguments.map, arguments.map_options);  // wrong options before any work
   if (!(arguments.holdout >= 0 && arguments.holdout < 1))
@@ -211,7 +206,10 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf fit");
   const auto image_options = read_options<ImageOptions>(arguments.image_options, "kerf fit");
-  const auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
+  auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
+  // Stochastic gradients pass over the rows many times: one copy, another one in every pass.
+  const bool fresh = options.solver == Solver::sgd;
+  if (fresh && !arguments.augment_options.contains("copies")) augmentation.copies = 1;
   check_arguments(arguments);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
@@ -222,7 +220,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
   ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
                          split ? split->summary : data.summary, image_options, augmentation,
-                         key.child("images"), common.memory_limit(), progress);
+                         key.child("images"), common.memory_limit(), progress, fresh);
   const DataSummary& summary = pipeline.summary();
   FitResult result = fit(pipeline.source(), summary, arguments.map, arguments.map_options, options,
                          common.memory_limit(), progress);
@@ -244,7 +242,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     test = test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
                       common.json ? &json : nullptr);
   if (!arguments.report.empty()) {
-    write_report(arguments.report, fit_report(result, summary, has_test ? &test : nullptr));
+    write_text(arguments.report, fit_report(result, summary, has_test ? &test : nullptr));
     if (!common.json && !common.quiet) fmt::print("{}  {}\n", bold("report  "), arguments.report);
   }
   if (common.json) print_json(json);

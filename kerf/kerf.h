@@ -12,6 +12,9 @@
 //   fit_report()        a fit as an HTML page                            diagnostics/fit_report.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
 //   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
+//   diagnose()          the same on a sample of rows, over seeds         diagnostics/diagnose.h
+//   make_plan()         how many features meet a target                  diagnostics/plan.h
+//   compare_maps()      maps and sizes on one's data                     diagnostics/compare.h
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -28,7 +31,10 @@
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/compare.h"
+#include "kerf/diagnostics/diagnose.h"
 #include "kerf/diagnostics/fit_report.h"
+#include "kerf/diagnostics/plan.h"
 #include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"

@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kerf/core/sincos-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace kerf::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -33,39 +35,11 @@ HWY_INLINE void for_each_vector(const float* in, std::size_t count, float* first
   for (std::size_t k = i; second != first && k < count; ++k) second[k] = result[1][k - i];
 }
 
-/// cos and sin of 2 pi t.  t less its nearest quarter is exact in floating point; the polynomials
-/// on an eighth of a turn are Cephes' (S. L. Moshier), which are within one unit in the last place.
-HWY_INLINE void sincos(Vector t, Vector& cosine, Vector& sine) {
-  const Tag d;
-  const auto constant = [d](float value) { return hn::Set(d, value); };
-  const auto bounded = hn::Lt(hn::Abs(t), constant(8388608.0f));  // false for NaN as well
-  const Vector turns = hn::IfThenElseZero(bounded, t);
-  const Vector fraction = hn::Sub(turns, hn::Round(turns));
-  const Vector quarter = hn::Round(hn::Mul(fraction, constant(4.0f)));
-  const Vector eighth = hn::NegMulAdd(quarter, constant(0.25f), fraction);
-  const Vector x = hn::Mul(eighth, constant(6.28318530717958648f));
-  const Vector z = hn::Mul(x, x);
-  Vector s = hn::MulAdd(constant(-1.9515295891e-4f), z, constant(8.3321608736e-3f));
-  s = hn::MulAdd(s, z, constant(-1.6666654611e-1f));
-  s = hn::MulAdd(hn::Mul(s, z), x, x);
-  Vector c = hn::MulAdd(constant(2.443315711809948e-5f), z, constant(-1.388731625493765e-3f));
-  c = hn::MulAdd(c, z, constant(4.166664568298827e-2f));
-  c = hn::MulAdd(hn::Mul(c, z), z, hn::NegMulAdd(constant(0.5f), z, constant(1.0f)));
-  // quarter is -2, -1, 0, 1 or 2: odd ones swap, and signs follow.
-  const auto odd = hn::Eq(hn::Abs(quarter), constant(1.0f));
-  const auto half = hn::Eq(hn::Abs(quarter), constant(2.0f));
-  const Vector sign_of_quarter = hn::CopySign(constant(1.0f), quarter);
-  const Vector swapped_cosine = hn::Neg(hn::Mul(sign_of_quarter, s));
-  const Vector swapped_sine = hn::Mul(sign_of_quarter, c);
-  cosine = hn::IfThenElse(odd, swapped_cosine, hn::IfThenElse(half, hn::Neg(c), c));
-  sine = hn::IfThenElse(odd, swapped_sine, hn::IfThenElse(half, hn::Neg(s), s));
-}
-
 void sincos_turns(const float* turns, std::size_t count, float scale, float* cosine, float* sine) {
   const Tag d;
   for_each_vector(turns, count, cosine, sine, [=](const float* in, float* c_out, float* s_out) {
     Vector c, s;
-    sincos(hn::LoadU(d, in), c, s);
+    sincos(d, hn::LoadU(d, in), c, s);
     hn::StoreU(hn::Mul(c, hn::Set(d, scale)), d, c_out);
     hn::StoreU(hn::Mul(s, hn::Set(d, scale)), d, s_out);
   });
@@ -75,7 +49,7 @@ void cos_turns(const float* turns, std::size_t count, float scale, float* out) {
   const Tag d;
   for_each_vector(turns, count, out, out, [=](const float* in, float* c_out, float*) {
     Vector c, s;
-    sincos(hn::LoadU(d, in), c, s);
+    sincos(d, hn::LoadU(d, in), c, s);
     hn::StoreU(hn::Mul(c, hn::Set(d, scale)), d, c_out);
   });
 }

@@ -2,6 +2,7 @@
 #include "kerf/features/automatic.h"
 
 #include "kerf/core/image_text.h"
+#include "kerf/kernels/skeleton_text.h"
 
 namespace kerf {
 
@@ -21,6 +22,8 @@ Params resolve_automatic(std::span<const OptionInfo> options, Params params,
       if (!is_set)
         params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
     }
+    if (option.name == "skeleton" && params.contains("skeleton"))
+      params["skeleton"] = load_skeleton_text(params["skeleton"]);
     if (option.type != OptionType::automatic) continue;
     const auto [entry, was_unset] = params.try_emplace(option.name, option.default_value);
     if (entry->second != "auto") continue;

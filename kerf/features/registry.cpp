@@ -18,6 +18,7 @@
 #include "kerf/features/nystrom_features.h"
 #include "kerf/features/orthogonal_fourier.h"
 #include "kerf/features/qmc_features.h"
+#include "kerf/features/skeleton_features.h"
 #include "kerf/features/tefm_features.h"
 
 namespace kerf {
@@ -39,6 +40,7 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<CntkGradientFeatures>(),       // cntk-grad-rf
     feature_map_entry<NystromFeatures>(),            // nystrom
     feature_map_entry<TefmFeatures>(),               // tefm
+    feature_map_entry<SkeletonFeatures>(),           // skeleton
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace kerf {
 
 ImagePipeline::ImagePipeline(RowSource& source, const DataSummary& summary,
                              const ImageOptions& steps, const AugmentOptions& augmentation,
-                             rng::Key key, Index memory_limit, const Progress& progress)
+                             rng::Key key, Index memory_limit, const Progress& progress, bool fresh)
     : original_(summary), steps_(std::make_unique<ImageSteps>()), top_(&source) {
   if (!any_step(steps) && !augmentation.any()) return;
   if (any_step(steps)) {
@@ -15,7 +15,8 @@ ImagePipeline::ImagePipeline(RowSource& source, const DataSummary& summary,
                    "take a smaller --crop, or --patch instead of --zca");
     *steps_ = fit_image_steps(source, summary.image, summary.is_bytes, steps, progress);
   }
-  if (augmentation.any()) top_ = &augmented_.emplace(*top_, augmentation, summary.is_bytes, key);
+  if (augmentation.any())
+    top_ = &augmented_.emplace(*top_, augmentation, summary.is_bytes, key, fresh);
   if (steps_->present()) top_ = &prepared_.emplace(*top_, *steps_);
 
   changed_ = summarise(*top_, summary.task, summary.classes, key, progress);

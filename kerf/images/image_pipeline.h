@@ -16,9 +16,10 @@ class ImagePipeline {
  public:
   /// Steps are fitted on the images themselves, then applied to their augmented copies.  Reads the
   /// source once for each fitted step and once for the summary.  `source` must outlive it.
+  /// `fresh`: other copies in every pass (AugmentedSource).
   ImagePipeline(RowSource& source, const DataSummary& summary, const ImageOptions& steps,
                 const AugmentOptions& augmentation, rng::Key key, Index memory_limit = 0,
-                const Progress& progress = {});
+                const Progress& progress = {}, bool fresh = false);
 
   RowSource& source() { return *top_; }
   /// Of the rows that source() gives.

@@ -10,6 +10,7 @@
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/ntk.h"
 #include "kerf/kernels/shift_invariant.h"
+#include "kerf/kernels/skeleton_kernel.h"
 
 namespace kerf {
 namespace {
@@ -31,6 +32,7 @@ constexpr KernelEntry kKernels[] = {
     entry<ArcCosineKernel>(),    //
     entry<NngpKernel>(),         //
     entry<NtkKernel>(),          //
+    entry<SkeletonKernel>(),     //
     entry<CntkKernel>(),         //
 };
 

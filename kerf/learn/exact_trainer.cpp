@@ -4,6 +4,7 @@
 #include "kerf/features/automatic.h"
 #include "kerf/learn/exact_ridge.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/temperature.h"
 #include "kerf/learn/training_rows.h"
 
 namespace kerf {
@@ -77,6 +78,11 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
                                    exact_kernel_params(model.recipe.options), rows.x(),
                                    targets.view(), weights, ridge, progress);
     outcome.lambda = fit.choice.lambda;
+    if (summary.task == Task::classification) {
+      LeftOutScores scores;
+      scores.add(fit.left_out.view(), targets.view(), weights);
+      model.temperature = outcome.temperature = scores.temperature();
+    }
     if (!fit_options.lambda) outcome.take(std::move(fit.choice));
     outcome.validation = "leave-one-out";
     model.rows = std::move(fit.model.rows);

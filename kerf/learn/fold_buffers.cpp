@@ -6,19 +6,23 @@
 namespace kerf {
 
 FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
-                         std::span<const Index> skip)
-    : block_rows_(block_rows),
+                         std::span<const Index> skip, bool two)
+    : folds_(folds),
+      block_rows_(block_rows),
+      two_(two),
       key_(key),
       flush_(std::move(flush)),
-      buffers_(static_cast<std::size_t>(folds)),
+      buffers_(static_cast<std::size_t>(two ? std::min<Index>(2, folds) : folds)),
       skip_(skip.begin(), skip.end()) {
   skip_.resize(buffers_.size(), 0);
 }
 
 void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
-    const auto fold = static_cast<Index>(rng::below(
-        key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies), buffers_.size()));
+    auto fold = static_cast<Index>(
+        rng::below(key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies),
+                   static_cast<std::uint64_t>(folds_)));
+    if (two_) fold = std::min<Index>(fold, 1);
     if (Index& left = skip_[static_cast<std::size_t>(fold)]; left > 0) {
       --left;
       continue;
@@ -30,8 +34,11 @@ void FoldBuffers::add(const RowBlock& block) {
 }
 
 void FoldBuffers::finish() {
-  for (std::size_t fold = 0; fold < buffers_.size(); ++fold)
-    if (buffers_[fold].filled > 0) flush(static_cast<Index>(fold));
+  const auto count = static_cast<Index>(buffers_.size());
+  for (Index k = 0; k < count; ++k) {
+    const Index fold = two_ ? count - 1 - k : k;
+    if (buffers_[static_cast<std::size_t>(fold)].filled > 0) flush(fold);
+  }
 }
 
 void FoldBuffers::append(Buffer& buffer, const RowBlock& block, Index row) {

@@ -17,12 +17,13 @@ class FoldBuffers {
   using Flush = std::function<void(Index fold, const RowBlock& rows)>;
 
   /// `skip`: rows of each fold that are passed over (a fit that goes on from a checkpoint).
+  /// `two`: fold 0 apart, all others as fold 1.
   FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
-              std::span<const Index> skip = {});
+              std::span<const Index> skip = {}, bool two = false);
 
   /// fold(row) = Philox(key, row) mod folds, for every row of the block.
   void add(const RowBlock& block);
-  /// Flushes what is left.
+  /// Flushes what is left, fold 0 last if there are two.
   void finish();
 
  private:
@@ -33,7 +34,8 @@ class FoldBuffers {
   void append(Buffer& buffer, const RowBlock& block, Index row);
   void flush(Index fold);
 
-  Index block_rows_;
+  Index folds_, block_rows_;
+  bool two_;
   rng::Key key_;
   Flush flush_;
   std::vector<Buffer> buffers_;

@@ -31,6 +31,8 @@ class Stopwatch {
   Clock::time_point start_;
 };
 
+class FoldBuffers;
+
 /// What the regression is trained on: the targets, or one column per class.
 class Targets {
  public:
@@ -73,6 +75,24 @@ class TrainingRows {
   /// first skip[fold] rows of each fold are read but not handed over.
   void for_each(Index folds, const std::function<void(const Block&)>& receive,
                 std::span<const Index> skip = {});
+  /// One fold's rows only, until `receive` returns false.
+  void for_fold(Index fold, Index folds, const std::function<bool(const Block&)>& receive);
+  /// The same rows before they become features, in larger blocks: for who makes features of a few
+  /// rows at a time.  `rows`: inputs (scaled); their targets are y, encoded, and `weights`.
+  struct InputBlock {
+    bool held_out = false;  ///< rows of fold 0; the last of them come at the end of the pass
+    const RowBlock& rows;
+    MatrixView<const double> y;
+    std::span<const double> weights;  ///< empty: all 1
+  };
+  void for_each_input(Index folds, const std::function<void(const InputBlock&)>& receive);
+  /// Features of some rows.
+  void features(const RowsView& x, MatrixView<float> z) const;
+  /// As if all rows had been passed over: sources that give other rows in each pass count passes.
+  void skip_pass() { source_.rewind(); }
+  /// Most rows of an InputBlock.
+  static Index input_block_rows(Index inputs, Index rows);
+
   /// All rows, in order.
   void for_each(const std::function<void(const Block&)>& receive) { for_each(1, receive); }
 
@@ -80,6 +100,11 @@ class TrainingRows {
   static Index bytes(Index rows, Index inputs, Index features, Index outputs, Index folds);
 
  private:
+  void pass(Index folds, const std::function<bool(const Block&)>& receive,
+            std::span<const Index> skip);
+  /// One pass: reads, scales and hands rows to `buffers`, as long as they are wanted.
+  void read_into(FoldBuffers& buffers, const bool& wanted);
+
   RowSource& source_;
   const DataSummary& summary_;
   const FeatureMap& map_;

@@ -1,0 +1,12 @@
+// The JSON form of skeletons: see skeleton_text.h and docs/compositional.md.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/kernels/skeleton_text.h"
+
+namespace kerf {
+
+/// As parse_skeleton(), of JSON.
+Skeleton parse_skeleton_json(const std::string& text, ImageShape image);
+
+}  // namespace kerf

@@ -1,0 +1,37 @@
+// What stochastic gradients (solver_sgd.cpp) remember between batches, and keep on disk.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kerf/learn/normal_equations.h"
+#include "kerf/model/model_arrays.h"
+
+namespace kerf {
+
+/// Weights and what the schedule remembers.
+struct SgdState {
+  Matrix<float> weights, squares;  ///< score in each row
+  std::vector<double> intercept, intercept_squares;
+
+  SgdState(Index scores, Index features);
+  void save(ArrayWriter& arrays, const std::string& prefix) const;
+  void load(ArrayReader& arrays, const std::string& prefix);
+};
+
+/// How far a fit has come, and what its first block said.
+struct SgdProgress {
+  Index next = 0;  ///< epoch
+  double best;     ///< held-out loss
+  Index waited = 0;
+  double rate = 0;
+  Origin origin;
+  std::vector<double> target_scale;
+
+  /// `numbers` must live as long as the writer, which points into it.
+  void save(ArrayWriter& arrays, std::vector<double>& numbers) const;
+  void load(ArrayReader& arrays);
+};
+
+}  // namespace kerf
