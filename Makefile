@@ -4,6 +4,7 @@
 #   make test     build and run every test
 #   make python   build the Python package in build/release/python
 #   make test-pip the source distribution in a fresh virtual environment, with PyPI's newest packages
+#   make test-browser   the HTML reports in headless Chromium (in `make test` too, when a browser is there)
 #   make bench    build the benchmarks and run them
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
 #   make fuzz     a minute of each fuzzer
@@ -11,7 +12,7 @@
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release python demo test test-pip test-full bench reproduce asan tsan fuzz clang format lint clean
+.PHONY: all release python demo test test-pip test-browser test-full bench reproduce asan tsan fuzz clang format lint clean
 all: release
 
 release:
@@ -35,6 +36,10 @@ test: release
 test-pip:
 	@tools/install-deps build python
 	@KERF_SOURCE=$(CURDIR) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/pip
+
+test-browser: release
+	@tools/install-deps browser
+	@KERF_PROGRAM=$(CURDIR)/build/release/bin/kerf PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/cli/test_browser.py
 
 test-full: release
 	@KERF_SHARED=$(abspath $(DATA)/..) ctest --preset release -j1

@@ -41,6 +41,7 @@ void add_select(CLI::App& app, Common& common, std::function<void()>& run);
 void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run);
 void add_plan(CLI::App& app, Common& common, std::function<void()>& run);
 void add_compare(CLI::App& app, Common& common, std::function<void()>& run);
+void add_skeleton(CLI::App& app, Common& common, std::function<void()>& run);
 void add_info(CLI::App& app, Common& common, std::function<void()>& run);
 void add_lists(CLI::App& app, Common& common, std::function<void()>& run);       // maps, kernels
 void add_completion(CLI::App& app, Common& common, std::function<void()>& run);  // manual

@@ -14,8 +14,8 @@ namespace kerf::cli {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    add_fit,  add_refit,   add_predict, add_score, add_transform, add_kernel,    add_diagnose,
-    add_plan, add_compare, add_select,  add_info,  add_lists,     add_completion};
+    add_fit,  add_refit,   add_predict, add_score,    add_transform, add_kernel, add_diagnose,
+    add_plan, add_compare, add_select,  add_skeleton, add_info,      add_lists,  add_completion};
 
 constexpr const char* kExamples =
     "Examples:\n"

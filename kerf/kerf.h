@@ -11,6 +11,7 @@
 //   feature_maps(), find_feature_map()    features of rows               features/feature_map.h
 //   fit_report()        a fit as an HTML page                            diagnostics/fit_report.h
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
+//   parse_skeleton(), SkeletonFeatures    compositional kernels          kernels/skeleton_text.h
 //   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
 //   diagnose()          the same on a sample of rows, over seeds         diagnostics/diagnose.h
 //   make_plan()         how many features meet a target                  diagnostics/plan.h
@@ -35,16 +36,20 @@
 #include "kerf/diagnostics/diagnose.h"
 #include "kerf/diagnostics/fit_report.h"
 #include "kerf/diagnostics/plan.h"
+#include "kerf/diagnostics/skeleton_picture.h"
 #include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
+#include "kerf/features/skeleton_features.h"
 #include "kerf/images/image_pipeline.h"
 #include "kerf/io/dataset.h"
 #include "kerf/io/encoding.h"
 #include "kerf/io/npy_writer.h"
 #include "kerf/kernels/gram.h"
 #include "kerf/kernels/kernel.h"
+#include "kerf/kernels/skeleton_bounds.h"
+#include "kerf/kernels/skeleton_kernel.h"
 #include "kerf/learn/design.h"
 #include "kerf/learn/evaluate.h"
 #include "kerf/learn/incremental.h"

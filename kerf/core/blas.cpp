@@ -58,6 +58,10 @@ void gemm(bool transpose_a, bool transpose_b, float alpha, MatrixView<const floa
 
 void gemm(bool transpose_a, bool transpose_b, double alpha, MatrixView<const double> a,
           MatrixView<const double> b, double beta, MatrixView<double> c) {
+  if (c.cols == 1 && !transpose_b)  // one vector: without the copy of `a` that a product makes
+    return cblas_dgemv(CblasRowMajor, transposed(transpose_a), narrow(a.rows), narrow(a.cols),
+                       alpha, a.data, narrow(a.stride), b.data, narrow(b.stride), beta, c.data,
+                       narrow(c.stride));
   cblas_dgemm(CblasRowMajor, transposed(transpose_a), transposed(transpose_b), narrow(c.rows),
               narrow(c.cols), narrow(transpose_a ? a.rows : a.cols), alpha, a.data,
               narrow(a.stride), b.data, narrow(b.stride), beta, c.data, narrow(c.stride));

@@ -16,6 +16,8 @@
 namespace kerf {
 namespace {
 
+constexpr double kMuchQuicker = 0.5;  // of the best one's time: worth an error that is as good
+
 bool registered(const std::string& map) { return map != kExactMap && map != kAutoMap; }
 
 std::vector<std::string> split(const std::string& text, char mark) {
@@ -163,11 +165,12 @@ class Comparer {
           {entry.error().mean, entry.seconds().mean, static_cast<double>(entry.memory)});
     const auto front = pareto_front(costs);
     for (std::size_t e = 0; e < front.size(); ++e) out_.entries[e].on_front = front[e];
-    const auto least = std::ranges::min_element(costs) - costs.begin();
-    const Comparison::Entry& best = out_.entries[static_cast<std::size_t>(least)];
-    out_.recommended = static_cast<std::size_t>(least);
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
+    const Comparison::Entry& best = out_.entries[least];
+    out_.recommended = least;
     for (std::size_t e = 0; e < costs.size(); ++e)
-      if (as_good(out_.entries[e], best) && costs[e][1] < costs[out_.recommended][1])
+      if (as_good(out_.entries[e], best) && costs[e][1] < kMuchQuicker * costs[least][1] &&
+          costs[e][1] < costs[out_.recommended][1])
         out_.recommended = e;
     const Comparison::Entry& choice = out_.entries[out_.recommended];
     if (&choice == &best)

@@ -6,8 +6,8 @@
 //   rows (kernel_quality.h), each map against its own kernel
 //
 // Pareto front: what nothing else beats in error, time and memory at once (means over the seeds).
-// Recommendation: the quickest whose error is within one standard error of the least, that of
-// differences seed by seed, because all maps see the same split.
+// Recommendation: the one of least error, or the quickest that takes less than half its time and is
+// within one standard error of it (of differences seed by seed: all maps see the same split).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -28,7 +28,8 @@ std::vector<html::Series> series_of(const Comparison& c, const Value& x, const V
       out.push_back({entry.spec.label, {}});
       found = out.end() - 1;
     }
-    found->points.push_back({at->mean, value->mean, e == c.recommended, value->low, value->high,
+    found->points.push_back({at->mean, value->mean, e == c.recommended, value->least,
+                             value->largest,
                              entry.features > 0 ? fmt::format("{} features", entry.features) : ""});
   }
   return out;
@@ -51,7 +52,7 @@ std::string error_charts(const Comparison& c) {
   return html::section(
       "How good, at what cost",
       html::chart(fmt::format("{} against seconds of a fit; the large point is recommended, "
-                              "bars are 95 % intervals over seeds",
+                              "bars: least and largest of the seeds",
                               c.error_name()),
                   {"seconds", true}, {c.error_name(), true}, series_of(c, seconds_of, error_of)) +
           html::chart(fmt::format("{} against the number of features", c.error_name()),

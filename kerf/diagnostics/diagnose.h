@@ -21,7 +21,7 @@
 namespace kerf {
 
 struct DiagnoseOptions {
-  Index sample = 1000, seeds = 3;
+  Index sample = 1000, seeds = 5;
   double lambda = 1e-4;
   ScaleKind scale = ScaleKind::none;
   Index seed = 1;

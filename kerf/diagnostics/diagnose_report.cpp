@@ -23,7 +23,7 @@ html::Series metric_series(const Diagnosis& d, const char* name, const char* met
   for (const auto& size : d.sizes) {
     const Interval found = quality_interval(size.maps, metric);
     series.points.push_back(
-        {static_cast<double>(size.features), found.mean, false, found.low, found.high});
+        {static_cast<double>(size.features), found.mean, false, found.least, found.largest});
   }
   return series;
 }
@@ -36,9 +36,10 @@ std::string error_charts(const Diagnosis& d) {
       html::inverse_root_line(metric_series(d, "", "relative_frobenius").points)};
   return html::section(
       "Error against the number of features",
-      html::chart("Relative error of the kernel matrix; bars: 95 % intervals over seeds; dashed: "
-                  "the slope of theory",
-                  {"features", true}, {"relative error", true}, errors) +
+      html::chart(
+          "Relative error of the kernel matrix; bars: least and largest of the seeds; dashed: "
+          "the slope of theory",
+          {"features", true}, {"relative error", true}, errors) +
           html::chart(fmt::format("Spectral epsilon at lambda {:g}: below 1 theory has a bound for "
                                   "ridge regression",
                                   d.lambda),

@@ -24,7 +24,7 @@ std::string number(double value);
 struct Point {
   double x, y;
   bool marked = false;       ///< drawn larger: the one that was chosen
-  double low = 0, high = 0;  ///< where y may lie; equal: not known
+  double low = 0, high = 0;  ///< where y lies; equal: not known
   std::string label = {};    ///< before the numbers in the tooltip
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kColours[] = {"var(--accent)", "var(--second)", "var(--third)",
                                     "var(--fourth)", "var(--fifth)",  "var(--sixth)"};
 constexpr std::size_t kListed = 400;  // points up to which the numbers are listed
-constexpr double kWidth = 640, kHeight = 340, kLeft = 92, kRight = 16, kTop = 14, kBottom = 62;
+constexpr double kWidth = 640, kHeight = 340, kLeft = 100, kRight = 16, kTop = 14, kBottom = 62;
 
 /// Where data coordinates lie on the paper.
 class Scale {
@@ -42,9 +42,14 @@ class Scale {
   /// About five round values in sight.
   std::vector<double> ticks() const {
     std::vector<double> out;
-    if (log_ && high_ - low_ > 1.5) {
-      const double step = std::ceil((high_ - low_) / 7);
-      for (double e = std::ceil(low_); e <= high_; e += step) out.push_back(std::pow(10, e));
+    if (log_ && high_ - low_ > 0.6) {
+      const bool fine = high_ - low_ <= 3;  // 1, 2, 5 of each decade
+      const double step = fine ? 1 : std::ceil((high_ - low_) / 7);
+      for (double e = std::floor(low_); e <= high_; e += step)
+        for (const double digit : {1.0, 2.0, 5.0}) {
+          const double at = e + std::log10(digit);
+          if ((fine || digit == 1) && at >= low_ && at <= high_) out.push_back(std::pow(10, at));
+        }
       return out;
     }
     const double low = log_ ? std::pow(10, low_) : low_, high = log_ ? std::pow(10, high_) : high_;
@@ -75,16 +80,21 @@ bool shown(const Point& p, const Axis& x, const Axis& y) {
   return std::isfinite(p.x) && std::isfinite(p.y) && (!x.log || p.x > 0) && (!y.log || p.y > 0);
 }
 
+/// A number in few characters.
+std::string tick(double value) {
+  return std::abs(value) >= 1e5 ? fmt::format("{:.0e}", value) : fmt::format("{:.5g}", value);
+}
+
 std::string axes(const Scale& to_x, const Scale& to_y, const Axis& x, const Axis& y) {
   std::string out;
   for (const double v : to_x.ticks())
     out += fmt::format(
         R"svg(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="var(--line)"/><text x="{0:.1f}" y="{3}" text-anchor="middle">{4}</text>)svg",
-        to_x(v), kTop, kHeight - kBottom, kHeight - kBottom + 22, number(v));
+        to_x(v), kTop, kHeight - kBottom, kHeight - kBottom + 22, tick(v));
   for (const double v : to_y.ticks())
     out += fmt::format(
         R"svg(<line x1="{1}" x2="{2}" y1="{0:.1f}" y2="{0:.1f}" stroke="var(--line)"/><text x="{3}" y="{4:.1f}" text-anchor="end">{5}</text>)svg",
-        to_y(v), kLeft, kWidth - kRight, kLeft - 8, to_y(v) + 4, number(v));
+        to_y(v), kLeft, kWidth - kRight, kLeft - 8, to_y(v) + 4, tick(v));
   out += fmt::format(R"svg(<text x="{:.0f}" y="{:.0f}" text-anchor="middle">{}</text>)svg",
                      (kLeft + kWidth - kRight) / 2, kHeight - 8, escape(x.label));
   out += fmt::format(
@@ -93,13 +103,13 @@ std::string axes(const Scale& to_x, const Scale& to_y, const Axis& x, const Axis
   return out;
 }
 
-/// Colours first, then the same colours with dashes.
+/// Colours first, then the same colours with dashes; theory is grey.
 std::string stroke(std::size_t i, bool theory) {
-  const char* colour = theory ? "var(--soft)" : kColours[i % std::size(kColours)];
-  const char* dashes = theory                     ? " stroke-dasharray=\"3 5\""
-                       : i >= std::size(kColours) ? " stroke-dasharray=\"9 4\""
-                                                  : "";
-  return fmt::format(R"svg(stroke="{}" stroke-width="2"{})svg", colour, dashes);
+  if (theory)
+    return fmt::format(R"svg(stroke="var(--soft)" stroke-width="2" stroke-dasharray="{}")svg",
+                       i % 2 == 0 ? "2 5" : "12 4");
+  return fmt::format(R"svg(stroke="{}" stroke-width="2"{})svg", kColours[i % std::size(kColours)],
+                     i >= std::size(kColours) ? R"svg( stroke-dasharray="9 4")svg" : "");
 }
 
 std::string tooltip(const Series& series, const Point& p, const Axis& x, const Axis& y) {
@@ -143,8 +153,12 @@ std::string legend(const std::vector<Series>& series) {
   for (std::size_t i = 0; i < series.size(); ++i)
     if (!series[i].name.empty() && !series[i].points.empty())
       items += fmt::format(
-          R"svg(<li><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M1 4H27" {}/></svg>{}</li>)svg",
-          stroke(i, series[i].theory), escape(series[i].name));
+          R"svg(<li><svg viewBox="0 0 28 8" aria-hidden="true">{}</svg>{}</li>)svg",
+          series[i].line || series[i].theory
+              ? fmt::format(R"svg(<path d="M1 4H27" {}/>)svg", stroke(i, series[i].theory))
+              : fmt::format(R"svg(<circle cx="14" cy="4" r="3.5" fill="{}"/>)svg",
+                            kColours[i % std::size(kColours)]),
+          escape(series[i].name));
   return items.empty() ? "" : fmt::format(R"svg(<ul class="legend">{}</ul>)svg", items);
 }
 

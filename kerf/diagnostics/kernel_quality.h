@@ -35,7 +35,7 @@ namespace kerf {
 /// Rows up to which all eigenvalues are computed.
 inline constexpr Index kDenseRows = 1024;
 /// Eigenvalues asked for beyond.
-inline constexpr Index kLeadingEigenvalues = 100;
+inline constexpr Index kLeadingEigenvalues = 60;
 
 struct EntryErrors {
   double mean = 0, rms = 0;  ///< of |Ka - K| over all n^2 entries

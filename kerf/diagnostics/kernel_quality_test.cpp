@@ -227,7 +227,7 @@ TEST(Diagnose, AveragesOverSeedsOfOneSample) {
   const auto found = diagnose(source, summary, "rff", {{"bandwidth", "2"}}, {64, 1024}, options);
   ASSERT_EQ(found.sizes.size(), 2u);
   EXPECT_EQ(found.sample, 120);
-  EXPECT_EQ(found.sizes[0].maps.size(), 3u);
+  EXPECT_EQ(found.sizes[0].maps.size(), 5u);
   for (const auto& metric : quality_metrics()) {
     const auto interval = quality_interval(found.sizes[1].maps, metric.name);
     EXPECT_LE(interval.low, interval.mean) << metric.name;

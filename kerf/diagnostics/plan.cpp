@@ -2,10 +2,12 @@
 #include "kerf/diagnostics/plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "kerf/core/error.h"
 #include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/core/row_filter.h"
 #include "kerf/diagnostics/kernel_quality.h"
@@ -66,7 +68,9 @@ double validation_error(RowSource& source, const DataSummary& summary, const std
   const FitResult fitted =
       fit(training, part, map, map_options, fit_options(options, seed), memory_limit, progress);
   const Score score = evaluate(fitted.model, held_out, memory_limit);
-  return score.task == Task::classification ? 1 - score.accuracy : 1 - score.r2;
+  // None wrong of so many: less than one, not nothing.
+  const double least = 0.5 / static_cast<double>(score.rows);
+  return score.task == Task::classification ? std::max(1 - score.accuracy, least) : 1 - score.r2;
 }
 
 /// Everything that a plan is made from.
@@ -173,6 +177,29 @@ class Planner {
     plan_.bounds = published_bounds(in);
   }
 
+  /// Sums over the sample's rows, as a fit does them, against what solver.h assumes.
+  double slowdown() {
+    constexpr Index kFeatures = 1024;
+    Matrix<float> z(sample_.rows(), kFeatures);
+    rng::fill_normal(key_.child("speed"), 0,
+                     std::span(z.data(), static_cast<std::size_t>(z.rows() * z.cols())));
+    Matrix<double> y(sample_.rows(), 1);
+    y.fill(0);
+    const Origin origin = origin_of(z.view(), y.view());
+    double best = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 3; ++round) {
+      NormalEquations sums(origin, Precision::single_);
+      double seconds = 0;
+      {
+        const Stopwatch watch(seconds);
+        sums.add(z.view(), y.view(), {});
+      }
+      best = std::min(best, seconds);
+    }
+    const double flops = static_cast<double>(sample_.rows()) * kFeatures * kFeatures;
+    return std::clamp(best * speed::kSingle * threads() / flops, 0.2, 20.0);
+  }
+
   void add_costs() {
     std::vector<Index> sizes;
     for (const auto& size : plan_.sizes) sizes.push_back(size.features);
@@ -180,14 +207,15 @@ class Planner {
     std::ranges::sort(sizes);
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     const auto& [largest, seconds] = *feature_seconds_.rbegin();
+    const double slower = slowdown();
     for (const Index m : sizes) {
       const auto measured = feature_seconds_.find(m);
       const double all = measured != feature_seconds_.end()
                              ? measured->second
                              : seconds * static_cast<double>(m) / static_cast<double>(largest);
-      plan_.costs.push_back(fit_cost(summary_, map_.entry(), map_.options(m), m,
-                                     fit_options(options_, 1),
-                                     all / static_cast<double>(sample_.rows()), memory_limit_));
+      plan_.costs.push_back(
+          fit_cost(summary_, map_.entry(), map_.options(m), m, fit_options(options_, 1),
+                   {all / static_cast<double>(sample_.rows()), slower}, memory_limit_));
     }
   }
 
@@ -210,7 +238,7 @@ class Planner {
 }  // namespace
 
 FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const Params& options,
-                 Index features, const FitOptions& fit, double feature_seconds,
+                 Index features, const FitOptions& fit, const MeasuredSpeed& measured,
                  Index memory_limit) {
   const Index outputs = summary.targets > 0 ? Targets(summary, fit).outputs() : 1;
   const Problem problem{summary.rows,
@@ -224,10 +252,12 @@ FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const P
                         nullptr,
                         summary.copies};
   const SolverChoice choice = choose_solver(problem);
-  double seconds = choice.entry->seconds(problem);
-  if (feature_seconds > 0)
-    seconds += feature_seconds * static_cast<double>(summary.rows) - feature_pass_seconds(problem);
-  return {features, std::max(seconds, 0.0), choice.entry->bytes(problem), choice.entry->name()};
+  const double pass = feature_pass_seconds(problem);
+  const double rest = measured.slowdown * std::max(0.0, choice.entry->seconds(problem) - pass);
+  const double features_of_all = measured.feature_seconds > 0
+                                     ? measured.feature_seconds * static_cast<double>(summary.rows)
+                                     : measured.slowdown * pass;
+  return {features, rest + features_of_all, choice.entry->bytes(problem), choice.entry->name()};
 }
 
 Plan make_plan(RowSource& source, const DataSummary& summary, const std::string& map,

@@ -59,7 +59,7 @@ struct PlanOptions {
 /// Time and memory of a fit to all rows.
 struct FitCost {
   Index features = 0;
-  double seconds = 0;  ///< expected; features as measured on the sample, the rest by solver.h
+  double seconds = 0;  ///< expected, without reading; speeds as measured on the sample
   Index memory = 0;
   std::string solver;
 };
@@ -91,10 +91,16 @@ Plan make_plan(RowSource& source, const DataSummary& summary, const std::string&
                const Params& map_options, const PlanOptions& options, Index memory_limit = 0,
                const Progress& progress = {});
 
-/// What a fit of `features` to all rows takes.  `feature_seconds`: of one row's features, measured;
-/// 0: not known.
+/// Speeds of this machine, now.
+struct MeasuredSpeed {
+  double feature_seconds = 0;  ///< of one row's features; 0: as solver.h has it
+  double slowdown = 1;         ///< of everything else, against solver.h
+};
+
+/// What a fit of `features` to all rows takes.
 FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const Params& options,
-                 Index features, const FitOptions& fit, double feature_seconds, Index memory_limit);
+                 Index features, const FitOptions& fit, const MeasuredSpeed& measured,
+                 Index memory_limit);
 
 /// `fit`: the command that was recommended; `command` repeats the plan.
 std::string plan_report(const Plan& plan, const std::string& fit, const std::string& command);

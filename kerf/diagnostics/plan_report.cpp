@@ -69,8 +69,8 @@ std::string cost_section(const Plan& plan) {
     seconds.points.push_back({static_cast<double>(cost.features), cost.seconds, answer});
   }
   return html::chart(
-             fmt::format("Expected seconds of a fit to all {} rows: features as measured on "
-                         "the sample, the rest from a model of cost",
+             fmt::format("Expected seconds of a fit to all {} rows, without reading them, at "
+                         "the speed measured on the sample",
                          plan.rows),
              {"features", true}, {"seconds", true}, {seconds}) +
          html::table({"features", "seconds", "memory", "solver"}, rows, chosen);

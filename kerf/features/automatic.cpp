@@ -5,6 +5,28 @@
 #include "kerf/kernels/skeleton_text.h"
 
 namespace kerf {
+namespace {
+
+/// Columns that were one text column: in every row one of them is 1, so that their means sum to 1.
+std::vector<std::vector<Index>> one_hot_groups(const DataSummary& summary) {
+  std::vector<std::vector<Index>> groups;
+  double sum = 1;
+  for (std::size_t k = 0; k < summary.one_hot.size(); ++k) {
+    if (!summary.one_hot[k]) {
+      sum = 1;
+      continue;
+    }
+    if (sum > 1 - 1e-9) {
+      groups.emplace_back();
+      sum = 0;
+    }
+    groups.back().push_back(static_cast<Index>(k));
+    sum += summary.mean[k];
+  }
+  return groups;
+}
+
+}  // namespace
 
 double typical_distance(const DataSummary& summary, const Scaling& scaling, DistanceNorm norm) {
   RowBlock rows;
@@ -23,7 +45,8 @@ Params resolve_automatic(std::span<const OptionInfo> options, Params params,
         params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
     }
     if (option.name == "skeleton" && params.contains("skeleton"))
-      params["skeleton"] = load_skeleton_text(params["skeleton"]);
+      params["skeleton"] = fill_table_skeleton(load_skeleton_text(params["skeleton"]), summary.cols,
+                                               one_hot_groups(summary));
     if (option.type != OptionType::automatic) continue;
     const auto [entry, was_unset] = params.try_emplace(option.name, option.default_value);
     if (entry->second != "auto") continue;

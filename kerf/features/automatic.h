@@ -17,8 +17,8 @@ double typical_distance(const DataSummary& summary, const Scaling& scaling,
 ///   bandwidth   median distance between the sample's rows after scaling, in the kernel's own norm
 ///   bias        root mean square of the row lengths after scaling
 ///   image       shape of the rows: HxWxC, or 1x1xCOLUMNS if they are not images (a text option)
-/// and `skeleton`, if it names a file, by what the file holds.  Options of other names that are
-/// "auto" stay so.
+/// and `skeleton`, if it names a file, by what the file holds, and a table by its columns.  Options
+/// of other names that are "auto" stay so.
 Params resolve_automatic(std::span<const OptionInfo> options, Params params,
                          const DataSummary& summary, const Scaling& scaling);
 

@@ -57,6 +57,7 @@ TEST(KernelColumns, AreTheValuesOfEveryKernel) {
     Params params;
     for (const auto& option : entry.options()) {
       if (option.name == "bandwidth") params["bandwidth"] = "1.7";
+      if (option.name == "image") params["image"] = "1x5x1";
       if (option.name == "bias") params["bias"] = "0.4";
     }
     const auto kernel = entry.make(params);

@@ -189,10 +189,45 @@ Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
   return Skeleton(std::move(kept), values_of(image));
 }
 
+std::string fill_table_skeleton(const std::string& text, Index columns,
+                                const std::vector<std::vector<Index>>& one_hot_groups) {
+  const std::vector<std::string> parts = split(text, ',');
+  const std::vector<std::string> words = split(parts.empty() ? "" : parts[0], ' ');
+  if (words.empty() || words[0] != "table") return text;
+  const auto scale = words.size() == 2 ? parse_number(words[1]) : std::nullopt;
+  KERF_REQUIRE(scale && *scale > 0, usage, "'{}' needs a scale above 0, as in 'table 1'", parts[0]);
+  KERF_REQUIRE(parts.size() >= 2, usage, "the skeleton '{}' has no layers", text);
+  std::vector<SkeletonNode> nodes;
+  std::vector<bool> is_number(static_cast<std::size_t>(columns), true);
+  for (const auto& group : one_hot_groups)
+    for (const Index column : group) is_number[static_cast<std::size_t>(column)] = false;
+  for (Index k = 0; k < columns; ++k)
+    if (is_number[static_cast<std::size_t>(k)])
+      nodes.push_back({fmt::format("column {}", k), true, {BaseKind::circle, {k}, *scale}});
+  for (const auto& group : one_hot_groups) {
+    // One level: a constant, as a category of a single code.
+    const Index levels = group.size() == 1 ? 1 : 0;
+    nodes.push_back({fmt::format("category {}", group.front()),
+                     true,
+                     {BaseKind::categorical, group, 1, levels}});
+  }
+  for (std::size_t l = 1; l < parts.size(); ++l) {
+    const SkeletonLayer layer = read_layer(parts[l]);
+    KERF_REQUIRE(layer.size == 0, usage, "a table has no windows: '{}'", parts[l]);
+    SkeletonNode node{fmt::format("full {}", l), false, {}, DualSeries(layer.activation)};
+    const auto count = static_cast<Index>(nodes.size());
+    for (Index v = l == 1 ? 0 : count - 1; v < count; ++v) node.in.push_back(v);
+    nodes.push_back(std::move(node));
+  }
+  return skeleton_json(Skeleton(std::move(nodes), columns));
+}
+
 Skeleton parse_skeleton(const std::string& text, ImageShape image) {
   const auto first = text.find_first_not_of(" \t\r\n");
   KERF_REQUIRE(first != std::string::npos, usage, "the skeleton is empty");
   if (text[first] == '{') return parse_skeleton_json(text, image);
+  KERF_REQUIRE(!text.substr(first).starts_with("table"), usage,
+               "the skeleton '{}' depends on the types of a table's columns: give the table", text);
   return build_skeleton(read_layers(text), image);
 }
 

@@ -6,6 +6,7 @@
 //       over all channels below.  full ACTIVATION: one node over everything.
 //       Bases: circle A | sign       one for each value
 //              gaussian A [K/S] | sphere [K/S]   one for each window, of all its values (K = 1)
+//              table A                           columns by their type: circles and categories
 //
 //   {"image": [24, 24, 3], "base": {"space": "circle", "scale": 0.5},
 //    "layers": [{"conv": 5, "stride": 2, "activation": "exp 0.25"}, {"activation": "relu"}]}
@@ -43,6 +44,11 @@ Skeleton parse_skeleton(const std::string& text, ImageShape image);
 
 /// `value` itself if it is such a text, or the contents of the file of that name.
 std::string load_skeleton_text(const std::string& value);
+
+/// `table A, full ..` for a table whose columns are known: numbers become circles of scale A, each
+/// group of one-hot columns a categorical space; as JSON, node by node.  Any other text unchanged.
+std::string fill_table_skeleton(const std::string& text, Index columns,
+                                const std::vector<std::vector<Index>>& one_hot_groups);
 
 /// JSON of the nodes, one by one: parse_skeleton() of it gives the same skeleton.
 std::string skeleton_json(const Skeleton& skeleton);

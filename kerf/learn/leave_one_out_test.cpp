@@ -89,6 +89,7 @@ TEST(PairTable, GivesTheGramMatrixOfEveryKernel) {
       for (const OptionInfo& option : entry.options()) {
         if (option.name == "bias") params["bias"] = bias;
         if (option.name == "bandwidth") params["bandwidth"] = "1.7";
+        if (option.name == "image") params["image"] = "1x5x1";
         if (option.name == "depth") params["depth"] = "3";
       }
       const auto kernel = entry.make(params);

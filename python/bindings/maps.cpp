@@ -116,19 +116,23 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
   return entry.complete(resolve_automatic(options, complete, summary, Scaling()));
 }
 
-/// compare_spectra() of two symmetric float64 matrices.
-py::dict compare_kernels(py::handle exact, py::handle approximate, double ridge) {
-  const auto left = take_targets(exact), right = take_targets(approximate);
-  SpectralQuality quality;
+/// ExactSide::compare() of a symmetric float64 matrix and features.
+py::dict kernel_quality(py::handle exact, py::handle features, double ridge) {
+  const auto left = take_targets(exact);
+  const Rows rows = take_rows(features);
+  KernelQuality quality;
+  double dimension = 0;
   {
     const py::gil_scoped_release no_gil;
-    quality = compare_spectra(left, right, ridge);
+    Matrix<double> matrix(left.rows, left.cols);
+    for (Index i = 0; i < left.rows; ++i) std::ranges::copy(left.row(i), matrix.row(i).begin());
+    const ExactSide side(std::move(matrix), ridge);
+    quality = side.compare(rows.view.dense());
+    dimension = side.statistical_dimension();
   }
-  return py::dict(py::arg("relative_frobenius") = quality.relative_frobenius,
-                  py::arg("spectral_error") = quality.spectral_error,
-                  py::arg("epsilon") = quality.epsilon,
-                  py::arg("condition_number") = quality.condition_number,
-                  py::arg("statistical_dimension") = quality.statistical_dimension);
+  py::dict found(py::arg("statistical_dimension") = dimension);
+  for (const auto& metric : quality_metrics()) found[metric.name] = metric.value(quality);
+  return found;
 }
 
 }  // namespace
@@ -142,7 +146,7 @@ void add_maps(py::module_& module) {
   module.def("relative_bias", [](const std::string& name, const Params& params) {
     return find_feature_map(name).relative_bias(params);
   });
-  module.def("compare_kernels", &compare_kernels);
+  module.def("kernel_quality", &kernel_quality);
   module.def("map_bytes", [](const std::string& name, const Params& params, Index in_dim) {
     return find_feature_map(name).bytes(in_dim, params);
   });

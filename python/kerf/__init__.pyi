@@ -133,6 +133,50 @@ class GradientFeatures(FeatureTransformer):
         bias: float | Literal["auto"] = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
+class CNTKRF(FeatureTransformer):
+    def __init__(self, *,
+        image: str = ...,
+        depth: int = ...,
+        filter: int = ...,
+        padding: Literal["same", "valid"] = ...,
+        pooling: Literal["gap", "none"] = ...,
+        train_first_layer: bool = ...,
+        features: int = ...,
+        width: int = ...,
+        ms: int = ...,
+        m0: int = ...,
+        renormalise: bool = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class CNTKSketch(FeatureTransformer):
+    def __init__(self, *,
+        image: str = ...,
+        depth: int = ...,
+        filter: int = ...,
+        padding: Literal["same", "valid"] = ...,
+        pooling: Literal["gap", "none"] = ...,
+        train_first_layer: bool = ...,
+        features: int = ...,
+        degree: int = ...,
+        step_degree: int = ...,
+        powers: Literal["chain", "polysketch"] = ...,
+        renormalise: bool = ...,
+        m1: int = ...,
+        m0: int = ...,
+        ms: int = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
+class CNTKGradientFeatures(FeatureTransformer):
+    def __init__(self, *,
+        image: str = ...,
+        depth: int = ...,
+        filter: int = ...,
+        padding: Literal["same", "valid"] = ...,
+        pooling: Literal["gap", "none"] = ...,
+        train_first_layer: bool = ...,
+        features: int = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
 class Nystrom(FeatureTransformer):
     def __init__(self, *,
         kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "arccos", "nngp", "ntk"] = ...,
@@ -161,6 +205,17 @@ class TEFM(FeatureTransformer):
         base_options: str = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
 
+class SkeletonFeatures(FeatureTransformer):
+    def __init__(self, *,
+        features: int = ...,
+        skeleton: str = ...,
+        image: str = ...,
+        real_form: Literal["phase", "pair"] = ...,
+        sphere_form: Literal["pair", "coordinate"] = ...,
+        deduplicate: bool = ...,
+        hybrid: bool = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
 class _Learner(BaseEstimator):
     seed_: int
     n_features_in_: int
@@ -186,7 +241,7 @@ class _Learner(BaseEstimator):
 class KernelRidge(_Learner):
     def __init__(self, *,
         map: str | FeatureTransformer = ...,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos"] | None = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "skeleton", "cntk"] | None = ...,
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
@@ -210,11 +265,22 @@ class KernelRidge(_Learner):
         powers: Literal["chain", "polysketch"] | None = ...,
         renormalise: bool | None = ...,
         m1: int | None = ...,
+        image: str | None = ...,
+        filter: int | None = ...,
+        padding: Literal["same", "valid"] | None = ...,
+        pooling: Literal["gap", "none"] | None = ...,
+        train_first_layer: bool | None = ...,
+        width: int | None = ...,
         landmarks: Literal["uniform", "leverage"] | None = ...,
         base: str | None = ...,
         variant: Literal["g", "s"] | None = ...,
         power: int | None = ...,
         base_options: str | None = ...,
+        skeleton: str | None = ...,
+        real_form: Literal["phase", "pair"] | None = ...,
+        sphere_form: Literal["pair", "coordinate"] | None = ...,
+        deduplicate: bool | None = ...,
+        hybrid: bool | None = ...,
         scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
         solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd"] = ...,
         loss: Literal["squared", "logistic", "squared-hinge"] = ...,
@@ -231,6 +297,7 @@ class KernelRidge(_Learner):
         learning_rate: float | Literal["auto"] = ...,
         epochs: int = ...,
         batch: int = ...,
+        patience: int = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
@@ -240,7 +307,7 @@ class KernelRidge(_Learner):
 class KernelClassifier(_Learner):
     def __init__(self, *,
         map: str | FeatureTransformer = ...,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos"] | None = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "skeleton", "cntk"] | None = ...,
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
@@ -264,11 +331,22 @@ class KernelClassifier(_Learner):
         powers: Literal["chain", "polysketch"] | None = ...,
         renormalise: bool | None = ...,
         m1: int | None = ...,
+        image: str | None = ...,
+        filter: int | None = ...,
+        padding: Literal["same", "valid"] | None = ...,
+        pooling: Literal["gap", "none"] | None = ...,
+        train_first_layer: bool | None = ...,
+        width: int | None = ...,
         landmarks: Literal["uniform", "leverage"] | None = ...,
         base: str | None = ...,
         variant: Literal["g", "s"] | None = ...,
         power: int | None = ...,
         base_options: str | None = ...,
+        skeleton: str | None = ...,
+        real_form: Literal["phase", "pair"] | None = ...,
+        sphere_form: Literal["pair", "coordinate"] | None = ...,
+        deduplicate: bool | None = ...,
+        hybrid: bool | None = ...,
         scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
         solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd"] = ...,
         loss: Literal["squared", "logistic", "squared-hinge"] = ...,
@@ -286,6 +364,7 @@ class KernelClassifier(_Learner):
         learning_rate: float | Literal["auto"] = ...,
         epochs: int = ...,
         batch: int = ...,
+        patience: int = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...

@@ -90,3 +90,29 @@ class NTK(Kernel):
         slope: float = ...,
         slope_bounds: tuple[float, float] | Literal["fixed"] = ...,
         coefficients: str = ...) -> None: ...
+
+def skeleton(X: Any, Y: Any = ..., *,
+        skeleton: str = ...,
+        image: str = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
+
+class Skeleton(Kernel):
+    def __init__(self, *,
+        skeleton: str = ...,
+        image: str = ...) -> None: ...
+
+def cntk(X: Any, Y: Any = ..., *,
+        image: str = ...,
+        depth: int = ...,
+        filter: int = ...,
+        padding: Literal["same", "valid"] = ...,
+        pooling: Literal["gap", "none"] = ...,
+        train_first_layer: bool = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
+
+class CNTK(Kernel):
+    def __init__(self, *,
+        image: str = ...,
+        depth: int = ...,
+        filter: int = ...,
+        padding: Literal["same", "valid"] = ...,
+        pooling: Literal["gap", "none"] = ...,
+        train_first_layer: bool = ...) -> None: ...

@@ -160,4 +160,7 @@ def test_diagnose(rows):
     assert found["condition_number"] == pytest.approx(ratios.max() / ratios.min(), rel=1e-6)
     assert found["relative_frobenius"] == pytest.approx(np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K), rel=1e-6)
     assert found["statistical_dimension"] == pytest.approx(np.trace(np.linalg.solve(K + 0.6 * np.eye(60), K)), rel=1e-6)
+    assert found["entry_max_error"] == pytest.approx(np.abs(Z @ Z.T - K).max(), rel=1e-6)
+    assert found["correlation"] == pytest.approx(np.corrcoef((Z @ Z.T).ravel(), K.ravel())[0, 1], rel=1e-6)
+    assert found["risk_factor"] == pytest.approx(1 / (1 - found["epsilon"])) if found["epsilon"] < 1 else np.isinf(found["risk_factor"])
     assert kerf.diagnose(kerf.RFF(features=64), rows, sample=20)["rows"] == 20

@@ -138,7 +138,7 @@ def test_memory_does_not_grow_with_rows(kerf, tmp_path):
 
 
 def test_help_teaches(kerf):
-    for command in ("fit", "predict", "score", "transform", "kernel", "info"):
+    for command in ("fit", "predict", "score", "transform", "kernel", "diagnose", "plan", "compare", "select", "info"):
         text = kerf(command, "--help").out
         assert "Examples:" in text and f"kerf {command}" in text
     maps = {m["name"]: m for m in kerf("maps", "--json").json["maps"]}

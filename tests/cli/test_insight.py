@@ -43,7 +43,7 @@ def test_diagnose_of_sizes_seeds_and_a_sample(kerf):
     result = kerf("diagnose", DATA / "digits_train.csv.gz", "--target", "digit", "--map", "arccos", "--features", "64,256", "--sample", "200", "--json")
     assert result.code == 0, result.err
     found = result.json
-    assert [s["features"] for s in found["sizes"]] == [64, 256] and found["sample"] == 200 and len(found["seeds"]) == 3
+    assert [s["features"] for s in found["sizes"]] == [64, 256] and found["sample"] == 200 and len(found["seeds"]) == 5
     few, many = found["sizes"]
     assert few["relative_frobenius"] > many["relative_frobenius"] == found["relative_frobenius"]
     low, high = many["intervals"]["epsilon"]
