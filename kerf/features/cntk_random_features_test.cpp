@@ -229,7 +229,7 @@ TEST(CntkRandomFeatures, HaveABiasThatFallsWithTheWidth) {
           const auto a = wide(x.row(0)), b = wide(x.row(1));
           const double exact = (*kernel)(a, b);
           const double size = std::sqrt((*kernel)(a, a) * (*kernel)(b, b));
-          const Estimate found = estimate(options, x, width == 8 ? 250 : 60);
+          const Estimate found = estimate(options, x, width == 8 ? 100 : 25);
           EXPECT_NEAR(found.mean, exact, size / static_cast<double>(width) + 5 * found.error)
               << "depth " << depth << " width " << width << " " << static_cast<int>(padding)
               << static_cast<int>(pooling);

@@ -18,6 +18,9 @@ using cntk_simd::Window;
 template <class T>
 constexpr T kNear = std::is_same_v<T, float> ? T(1e-3) : T(1e-6);
 
+/// Vertical displacements that share working memory.
+constexpr Index kDisplacements = 8;
+
 /// What all images of a kernel have in common.
 struct Network {
   Network(const CntkOptions& options_, ImageShape shape_)
@@ -38,17 +41,19 @@ struct Network {
   Window window;
 };
 
-/// Memory of a map with zeros before and after it.
+/// Memory of a map with zeros before and after it, for the lines of windows that lie outside.
 template <class T>
 class Map {
  public:
-  explicit Map(const Network& network) : lead_(network.stride) {
+  explicit Map(const Network& network) : lead_(network.options.filter * network.stride) {
     numbers_.assign(static_cast<std::size_t>(network.map_size() + 2 * lead_), T{0});
   }
   T* data() { return numbers_.data() + lead_; }
   const T* data() const { return numbers_.data() + lead_; }
-  /// Of the whole map.
-  void clear() { std::ranges::fill(numbers_, T{0}); }
+  /// Columns begin .. end - 1 of the first lines.
+  void clear(Index rows, Index stride, Index begin, Index end) {
+    for (Index i = 0; i < rows; ++i) std::fill_n(data() + i * stride + begin, end - begin, T{0});
+  }
 
  private:
   Index lead_;
@@ -133,8 +138,11 @@ class Displacement {
     shape_ = {height - std::abs(rows), width - std::abs(cols), network_.stride};
     y_origin_ = std::max<Index>(0, -rows) * network_.stride + std::max<Index>(0, -cols);
     z_origin_ = std::max<Index>(0, rows) * network_.stride + std::max<Index>(0, cols);
-    gram_.clear();
-    tangent_.clear();
+    // What vectors write, and the zeros after it: another displacement may have been wider.
+    const Index written = cntk_simd::line_stride(shape_.cols, 0);
+    const Index end = cntk_simd::line_stride(shape_.cols, network_.options.filter);
+    gram_.clear(shape_.rows, network_.stride, 0, end);
+    tangent_.clear(shape_.rows, network_.stride, written, end);
     for (std::size_t c = 0; c < y.channels(); ++c)
       cntk_simd::add_products(y.plane(c) + y_origin_, z.plane(c) + z_origin_, network_.stride,
                               gram_.data(), shape_);
@@ -179,54 +187,34 @@ class Displacement {
       }
   }
 
-  /// 1 - sign a for the windows at pixel (i, j), from the windows' differences (sums).
+  /// 1 - sign a for the windows at pixel (i, j), from the windows' differences (sums).  Opposite
+  /// windows are met in the first layer only: kappa1 is not negative.
   T redone(const PreparedImage<T>& y, const PreparedImage<T>& z, Index h, Index i, Index j,
            double sign) const {
     const Index stride = network_.stride, first = network_.window.first;
-    const Index at = i * stride + j;
+    const Index end = first + network_.window.size, at = i * stride + j;
     const double y_scale = y.inverse(h)[y_origin_ + at];
     const double z_scale = sign * static_cast<double>(z.inverse(h)[z_origin_ + at]);
-    const auto square = [&](const T* left, const T* right, Index k) {
-      const double difference = static_cast<double>(left[y_origin_ + k]) * y_scale -
-                                static_cast<double>(right[z_origin_ + k]) * z_scale;
-      return 0.5 * difference * difference;
-    };
     double result = 0;
-    for (Index a = first; a < first + network_.window.size; ++a)
-      for (Index b = first; b < first + network_.window.size; ++b) {
+    for (Index a = first; a < end; ++a)
+      for (Index b = first; b < end; ++b) {
         const Index k = at + a * stride + b;
-        // Lines above the first and below the last may be pixels of one image.
+        const auto left = [&](const T* v) {
+          return static_cast<double>(v[y_origin_ + k]) * y_scale;
+        };
+        const auto right = [&](const T* v) {
+          return static_cast<double>(v[z_origin_ + k]) * z_scale;
+        };
+        const auto half_square = [](double d) { return 0.5 * d * d; };
         if (h == 1) {
-          for (std::size_t c = 0; c < y.channels(); ++c) {
-            if (inside(y_origin_, k) && inside(z_origin_, k))
-              result += square(y.plane(c), z.plane(c), k);
-            else
-              result += outside(y.plane(c), y_origin_, y_scale, k) +
-                        outside(z.plane(c), z_origin_, z_scale, k);
-          }
+          for (std::size_t c = 0; c < y.channels(); ++c)
+            result += half_square(left(y.plane(c)) - right(z.plane(c)));
           continue;
         }
-        if (inside(y_origin_, k) && inside(z_origin_, k)) {
-          result += square(y.root(h - 1), z.root(h - 1), k);
-          if (k >= 0 && k < network_.map_size())
-            result += static_cast<double>(y.root(h - 1)[y_origin_ + k]) * y_scale *
-                      static_cast<double>(z.root(h - 1)[z_origin_ + k]) * z_scale * sign *
-                      static_cast<double>(rest_.data()[k]);
-        } else {
-          result += outside(y.root(h - 1), y_origin_, y_scale, k) +
-                    outside(z.root(h - 1), z_origin_, z_scale, k);
-        }
+        const double s = left(y.root(h - 1)), t = right(z.root(h - 1));
+        result += half_square(s - t) + s * t * static_cast<double>(rest_.data()[k]);
       }
     return static_cast<T>(std::clamp(result, 0.0, 2.0));
-  }
-
-  bool inside(Index origin, Index k) const {
-    return origin + k >= 0 && origin + k < network_.map_size();
-  }
-  double outside(const T* values, Index origin, double scale, Index k) const {
-    if (!inside(origin, k)) return 0;
-    const double value = static_cast<double>(values[origin + k]) * scale;
-    return 0.5 * value * value;
   }
 
   const Network& network_;
@@ -247,7 +235,7 @@ double kernel_value(const Network& network, const PreparedImage<T>& y, const Pre
   if (options.pooling == Pooling::none)
     return lengths * Displacement<T>(network).sum(y, z, 0, 0) / pixels;
   std::vector<double> sums(static_cast<std::size_t>(2 * height - 1));
-  parallel_for(2 * height - 1, 1, [&](Index begin, Index end) {
+  parallel_for(2 * height - 1, kDisplacements, [&](Index begin, Index end) {
     Displacement<T> displacement(network);
     for (Index k = begin; k < end; ++k)
       for (Index cols = 1 - width; cols < width; ++cols)

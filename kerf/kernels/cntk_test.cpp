@@ -218,14 +218,14 @@ TEST(Cntk, AgreesWithValuesOfOtherPeoplesCode) {
 
 // Every combination of options against the recursion written down as it stands.
 TEST(Cntk, AgreesWithTheOracle) {
-  const ImageShape shape{6, 5, 2};
+  const ImageShape shape{5, 5, 2};
   const Row y = random_image(1, shape), z = random_image(2, shape);
   for (const Index depth : {1, 2, 3})
     for (const Index filter : {1, 2, 3, 5})
       for (const Padding padding : {Padding::same, Padding::valid})
         for (const Pooling pooling : {Pooling::gap, Pooling::none})
           for (const bool first : {false, true}) {
-            const CntkOptions options{"6x5x2", depth, filter, padding, pooling, first};
+            const CntkOptions options{"5x5x2", depth, filter, padding, pooling, first};
             if (depth == 1 && !first) continue;
             if (padding == Padding::same ? filter % 2 == 0 : depth * (filter - 1) >= 5) continue;
             const CntkKernel kernel(options);
@@ -284,12 +284,12 @@ TEST(Cntk, IsHomogeneousAndZeroForAZeroImage) {
 // ---- blocks -------------------------------------------------------------------------------------
 
 TEST(Cntk, FillsGramMatricesInBothPrecisions) {
-  const ImageShape shape{5, 4, 2};
+  const ImageShape shape{4, 3, 2};
   Matrix<float> x(130, values_of(shape));
   rng::fill_normal(rng::Key{7}, 0, {x.data(), static_cast<std::size_t>(x.rows() * x.cols())});
   std::ranges::copy(x.row(0), x.row(5).begin());
   for (const Pooling pooling : {Pooling::gap, Pooling::none}) {
-    const CntkKernel kernel({.image = "5x4x2", .depth = 2, .pooling = pooling});
+    const CntkKernel kernel({.image = "4x3x2", .depth = 2, .pooling = pooling});
     Matrix<float> single(130, 130);
     Matrix<double> twice(130, 130), rectangle(130, 7);
     gram<float>(kernel, x.view(), x.view(), single.view());
