@@ -1,5 +1,5 @@
 // Speed of the convolutional tangent kernel and of its maps, on all threads.  Counters: `ms_pair`
-// milliseconds a kernel value, `ms_image` milliseconds an image; BM_Sgemm shows what the machine's
+// milliseconds a kernel value, `ms_image` milliseconds an image; BM_Gemm shows what the machine's
 // peak comes to in practice (`flops`).
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -91,6 +91,8 @@ BENCHMARK_CAPTURE(exact<double>, pooling_double, "gap", 4)->Apply(depths);
 BENCHMARK_CAPTURE(exact<float>, vanilla_single, "none", 512)->Apply(depths);
 BENCHMARK_CAPTURE(exact<double>, vanilla_double, "none", 512)->Apply(depths);
 BENCHMARK_CAPTURE(transform, rf, "cntk-rf", Params{})->Apply(sides);
+BENCHMARK_CAPTURE(transform, sketch, "cntk-sketch", Params{})->Apply(sides);
+BENCHMARK_CAPTURE(transform, grad_rf, "cntk-grad-rf", Params{})->Apply(sides);
 BENCHMARK_CAPTURE(transform, rf_vanilla, "cntk-rf", Params{{"pooling", "none"}})->Apply(sides);
 BENCHMARK_CAPTURE(transform, rf_depth_5, "cntk-rf", Params{{"depth", "5"}})
     ->Arg(32)

@@ -85,6 +85,7 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
       {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
+      {"validation", report.cv_error ? Json(report.validation) : Json()},
       {"cv_metric", report.metric + ", " + report.validation},
       {"seconds",
        {{"read", seconds.read},
@@ -187,12 +188,6 @@ TestView test_model(const FitArguments& arguments, const DataOptions& data_optio
                       common.memory_limit());
 }
 
-void write_report(const std::string& path, const std::string& page) {
-  AtomicFile file(path);
-  file.write(page.data(), page.size());
-  file.commit();
-}
-
 void check_arguments(const FitArguments& arguments) {
   check_map_options(arguments.map, arguments.map_options);  // wrong options before any work
   if (!(arguments.holdout >= 0 && arguments.holdout < 1))
@@ -247,7 +242,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     test = test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
                       common.json ? &json : nullptr);
   if (!arguments.report.empty()) {
-    write_report(arguments.report, fit_report(result, summary, has_test ? &test : nullptr));
+    write_text(arguments.report, fit_report(result, summary, has_test ? &test : nullptr));
     if (!common.json && !common.quiet) fmt::print("{}  {}\n", bold("report  "), arguments.report);
   }
   if (common.json) print_json(json);

@@ -69,10 +69,8 @@ Matrix<double> beside(const Matrix<double>& a, const Matrix<double>& b) {
 
 void run_predict(const PredictArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
-  if (arguments.probability && !model.temperature)
-    throw Error(ErrorKind::usage,
-                "this model was trained with the squared loss and has no probabilities: fit with "
-                "--loss logistic");
+  if (arguments.probability && model.task != Task::classification)
+    throw Error(ErrorKind::usage, "this model predicts numbers: --probability is for classes");
   if (arguments.variance && !model.variance)
     throw Error(ErrorKind::usage,
                 "this model was trained without variances: train it with fit --variance");

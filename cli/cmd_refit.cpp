@@ -18,7 +18,8 @@ struct RefitArguments {
 /// The options of fit that make sense without rows.
 std::vector<OptionInfo> refit_options() {
   std::vector<OptionInfo> all = list_options<FitOptions>(), some;
-  for (const char* name : {"checkpoint", "lambda", "lambda-grid", "lambda-per-target"})
+  for (const char* name :
+       {"checkpoint", "lambda", "lambda-grid", "lambda-per-target", "validation"})
     some.push_back(*std::ranges::find(all, name, &OptionInfo::name));
   return some;
 }

@@ -112,6 +112,36 @@ Json options_json(const Params& options) {
   return object;
 }
 
+std::string take_option(Params& params, const std::string& name, const std::string& otherwise) {
+  const auto found = params.extract(name);
+  return found.empty() ? otherwise : found.mapped();
+}
+
+std::string quoted(const std::string& argument) {
+  const bool plain = !argument.empty() &&
+                     argument.find_first_of(" \t\"'\\$*?[]{}()<>|&;#~!\n") == std::string::npos;
+  if (plain) return argument;
+  std::string out = "'";
+  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string fit_command(const std::vector<std::string>& data, const std::string& map,
+                        const std::vector<Params>& options) {
+  std::string line = "kerf fit";
+  for (const auto& file : data) line += " " + quoted(file);
+  line += " --map " + map;
+  for (const Params& group : options)
+    for (const auto& [name, value] : group) line += fmt::format(" --{} {}", name, quoted(value));
+  return line;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
 void print_json(const Json& object) { fmt::print("{}\n", object.dump(2)); }
 
 }  // namespace kerf::cli

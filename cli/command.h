@@ -39,6 +39,9 @@ void add_transform(CLI::App& app, Common& common, std::function<void()>& run);
 void add_kernel(CLI::App& app, Common& common, std::function<void()>& run);
 void add_select(CLI::App& app, Common& common, std::function<void()>& run);
 void add_skeleton(CLI::App& app, Common& common, std::function<void()>& run);
+void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run);
+void add_plan(CLI::App& app, Common& common, std::function<void()>& run);
+void add_compare(CLI::App& app, Common& common, std::function<void()>& run);
 void add_info(CLI::App& app, Common& common, std::function<void()>& run);
 void add_lists(CLI::App& app, Common& common, std::function<void()>& run);       // maps, kernels
 void add_completion(CLI::App& app, Common& common, std::function<void()>& run);  // manual
@@ -61,6 +64,19 @@ void print_score(const Score& score);
 
 /// Options as JSON with numbers as numbers.
 Json options_json(const Params& options);
+
+/// The option's value taken out of `params`, or `otherwise`.
+std::string take_option(Params& params, const std::string& name, const std::string& otherwise);
+
+/// `kerf fit DATA --map MAP ...` with these options, quoted for a shell.
+std::string fit_command(const std::vector<std::string>& data, const std::string& map,
+                        const std::vector<Params>& options);
+
+/// An argument as a shell takes it.
+std::string quoted(const std::string& argument);
+
+/// A file that appears whole or not at all.
+void write_text(const std::string& path, const std::string& text);
 
 /// Prints one JSON object and a newline on standard output.
 void print_json(const Json& object);

@@ -13,9 +13,9 @@
 namespace kerf::cli {
 namespace {
 
-constexpr AddCommand kCommands[] = {add_fit,       add_refit,  add_predict,   add_score,
-                                    add_transform, add_kernel, add_select,    add_skeleton,
-                                    add_info,      add_lists,  add_completion};
+constexpr AddCommand kCommands[] = {
+    add_fit,  add_refit,   add_predict, add_score,    add_transform, add_kernel, add_diagnose,
+    add_plan, add_compare, add_select,  add_skeleton, add_info,      add_lists,  add_completion};
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -99,15 +99,6 @@ std::string explain_unknown(CLI::App& app, const std::vector<std::string>& argum
                        name, hint);
   }
   return "";
-}
-
-std::string quoted(const std::string& argument) {
-  const bool plain = !argument.empty() &&
-                     argument.find_first_of(" \t\"'\\$*?[]{}()<>|&;#~!\n") == std::string::npos;
-  if (plain) return argument;
-  std::string out = "'";
-  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 /// `--flag true` as `--flag=true`: a flag stands alone or has one of these words behind it.

@@ -65,6 +65,7 @@ class Experiment:
 
     def row(self, **values):
         self.rows.append(values)
+        self._write_tables()  # a run that is stopped keeps what it has
         print("  ".join(f"{name}={_show(value)}" for name, value in values.items()), file=sys.stderr, flush=True)
 
     def note(self, text):
@@ -76,20 +77,26 @@ class Experiment:
         where (column: value of the rows to show)."""
         self.plots.append({"x": x, "y": y, "group": group, **style})
 
-    def write(self):
-        out = self.arguments.out
+    @property
+    def _name(self):
+        return self.file.stem + ("-quick" if self.quick else "")
+
+    def _write_tables(self):
+        out, name = self.arguments.out, self._name
         out.mkdir(parents=True, exist_ok=True)
-        name = self.file.stem + ("-quick" if self.quick else "")
         command = f"make reproduce NAME={self.file.stem} DATA=DIR" + (" QUICK=1" if self.quick else "")
         result = {"name": name, "title": self.title, "date": datetime.date.today().isoformat(), "command": command,
                   "cores": os.cpu_count(), "rows": self.rows, "notes": self.notes}
         (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
         picture = [f"![{self.title}]({name}.svg)", ""] if self.plots else []
-        if self.plots:
-            _draw(out / f"{name}.svg", self.rows, self.plots)
         (out / f"{name}.md").write_text("\n".join(
             [f"# {self.title}", "", f"{result['date']}, {result['cores']} cores: `{command}`", "", *_table(self.rows), "", *self.notes, "", *picture]).rstrip() + "\n")
-        print(f"wrote {name}.json, {name}.md in {out}", file=sys.stderr)
+
+    def write(self):
+        self._write_tables()
+        if self.plots:
+            _draw(self.arguments.out / f"{self._name}.svg", self.rows, self.plots)
+        print(f"wrote {self._name}.json, {self._name}.md in {self.arguments.out}", file=sys.stderr)
 
 
 def _show(value):

@@ -13,6 +13,9 @@
 //   kernels(), find_kernel(), gram        exact kernels                  kernels/kernel.h
 //   parse_skeleton(), SkeletonFeatures    compositional kernels          kernels/skeleton_text.h
 //   compare_spectra()   how close features are to their kernel           diagnostics/spectral.h
+//   diagnose()          the same on a sample of rows, over seeds         diagnostics/diagnose.h
+//   make_plan()         how many features meet a target                  diagnostics/plan.h
+//   compare_maps()      maps and sizes on one's data                     diagnostics/compare.h
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,7 +32,10 @@
 #include "kerf/core/row_source.h"
 #include "kerf/core/version.h"
 #include "kerf/core/view.h"
+#include "kerf/diagnostics/compare.h"
+#include "kerf/diagnostics/diagnose.h"
 #include "kerf/diagnostics/fit_report.h"
+#include "kerf/diagnostics/plan.h"
 #include "kerf/diagnostics/skeleton_picture.h"
 #include "kerf/diagnostics/spectral.h"
 #include "kerf/features/automatic.h"

@@ -18,9 +18,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Lane = hn::ScalableTag<float>;
 using Vector = hn::Vec<Lane>;
 
-/// Rows of a dense tile: 2 x 6 sums, 2 panel vectors and one broadcast fill 15 of 16 registers.
-constexpr Index kTileRows = 6;
+/// Rows of a dense tile.  2 x 6 sums, 2 panel vectors and one broadcast fill 15 of 16 registers;
+/// with 512-bit vectors there are 32, and 12 rows read the panel half as often.
+constexpr Index kTileRows = hn::MaxLanes(Lane()) >= 16 ? 12 : 6;
 
+Index tile_rows() { return kTileRows; }
 Index panel_width() { return static_cast<Index>(2 * hn::Lanes(Lane())); }
 
 /// One panel against R rows.  x: coordinate k of row r at x[k * kTileRows + r].
@@ -38,7 +40,7 @@ HWY_INLINE void dense_tile(const float* HWY_RESTRICT x, const float* HWY_RESTRIC
   for (Index k = 0; k < in_dim; ++k) {
     const Vector w0 = hn::Load(d, w + k * 2 * lanes);
     const Vector w1 = hn::Load(d, w + k * 2 * lanes + lanes);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
       const Vector value = hn::Set(d, x[k * kTileRows + r]);
       left[r] = hn::MulAdd(value, w0, left[r]);
@@ -51,22 +53,17 @@ HWY_INLINE void dense_tile(const float* HWY_RESTRICT x, const float* HWY_RESTRIC
   }
 }
 
+template <int R = kTileRows>
+void dense_panel_of(const float* x, const float* w, Index in_dim, const float* offset, float* out,
+                    Index stride, Index rows) {
+  if constexpr (R > 1)
+    if (rows < R) return dense_panel_of<R - 1>(x, w, in_dim, offset, out, stride, rows);
+  dense_tile<R>(x, w, in_dim, offset, out, stride);
+}
+
 void dense_panel(const float* x, const float* w, Index in_dim, const float* offset, float* out,
                  Index stride, Index rows) {
-  switch (rows) {
-    case 1:
-      return dense_tile<1>(x, w, in_dim, offset, out, stride);
-    case 2:
-      return dense_tile<2>(x, w, in_dim, offset, out, stride);
-    case 3:
-      return dense_tile<3>(x, w, in_dim, offset, out, stride);
-    case 4:
-      return dense_tile<4>(x, w, in_dim, offset, out, stride);
-    case 5:
-      return dense_tile<5>(x, w, in_dim, offset, out, stride);
-    default:
-      return dense_tile<6>(x, w, in_dim, offset, out, stride);
-  }
+  dense_panel_of<>(x, w, in_dim, offset, out, stride, rows);
 }
 
 /// One panel against one sparse row.
@@ -93,11 +90,11 @@ HWY_AFTER_NAMESPACE();
 namespace kerf {
 namespace {
 
+HWY_EXPORT(tile_rows);
 HWY_EXPORT(panel_width);
 HWY_EXPORT(dense_panel);
 HWY_EXPORT(sparse_panel);
 
-constexpr Index kTileRows = 6;            // as above
 constexpr Index kChunkRows = 96;          // rows that share one reading of the panels
 constexpr Index kGroupBytes = 192 << 10;  // panels that stay in the second-level cache together
 constexpr Index kChunkFloats = 1 << 19;   // packed rows, at most 2 MB unless one tile is larger
@@ -109,14 +106,14 @@ Matrix<float>& scratch(int which, Index rows, Index cols) {
   return memory[which];
 }
 
-/// Rows in tiles of kTileRows, each tile coordinate by coordinate: what dense_tile reads in order.
-void pack_rows(MatrixView<const float> x, float* packed) {
-  for (Index tile = 0; tile < x.rows; tile += kTileRows) {
-    const Index rows = std::min(kTileRows, x.rows - tile);
+/// Rows in tiles of `height`, each tile coordinate by coordinate: what dense_tile reads in order.
+void pack_rows(MatrixView<const float> x, Index height, float* packed) {
+  for (Index tile = 0; tile < x.rows; tile += height) {
+    const Index rows = std::min(height, x.rows - tile);
     float* out = packed + tile * x.cols;
     for (Index r = 0; r < rows; ++r) {
       const float* in = x.row(tile + r).data();
-      for (Index k = 0; k < x.cols; ++k) out[k * kTileRows + r] = in[k];
+      for (Index k = 0; k < x.cols; ++k) out[k * height + r] = in[k];
     }
   }
 }
@@ -161,21 +158,22 @@ void Projection::apply_dense(MatrixView<const float> x, const Receive& receive) 
   const Index panel_bytes =
       std::max<Index>(1, in_dim_) * width_ * static_cast<Index>(sizeof(float));
   const Index group = std::clamp<Index>(kGroupBytes / panel_bytes, 1, 512 / width_);
-  const Index chunk = std::clamp(kChunkFloats / std::max<Index>(1, in_dim_) / kTileRows * kTileRows,
-                                 kTileRows, kChunkRows);
+  const Index height = HWY_DYNAMIC_DISPATCH(tile_rows)();
+  const Index chunk =
+      std::clamp(kChunkFloats / std::max<Index>(1, in_dim_) / height * height, height, kChunkRows);
   float* packed = scratch(0, chunk, in_dim_).data();
   float* sums = scratch(1, chunk, group * width_).data();
   const Index stride = group * width_;
   for (Index begin = 0; begin < x.rows; begin += chunk) {
     const Index rows = std::min(chunk, x.rows - begin);
-    pack_rows(x.slice(begin, begin + rows), packed);
+    pack_rows(x.slice(begin, begin + rows), height, packed);
     for (Index p = 0; p < panels; p += group) {
       const Index end = std::min(p + group, panels);
       for (Index q = p; q < end; ++q)
-        for (Index tile = 0; tile < rows; tile += kTileRows) HWY_DYNAMIC_DISPATCH(dense_panel)
+        for (Index tile = 0; tile < rows; tile += height) HWY_DYNAMIC_DISPATCH(dense_panel)
       (packed + tile * in_dim_, panels_.data() + q * in_dim_ * width_, in_dim_,
        offset_.data() + q * width_, sums + tile * stride + (q - p) * width_, stride,
-       std::min(kTileRows, rows - tile));
+       std::min(height, rows - tile));
       const Index cols = std::min(end * width_, out_dim_) - p * width_;
       for (Index i = 0; i < rows; ++i)
         receive(begin + i, p * width_, {sums + i * stride, static_cast<std::size_t>(cols)});

@@ -28,17 +28,6 @@ std::string headline(const TestView* test, const FitReport& report) {
                      html::number(score.rmse), score.rows, test->where);
 }
 
-std::string option_text(const Params& options) {
-  std::string text;
-  for (const auto& [name, value] : options) {
-    if (name == "features" || value.empty()) continue;
-    const auto as_number = parse_number(value);
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name,
-                        as_number ? html::number(*as_number) : value);
-  }
-  return text;
-}
-
 std::string model_facts(const FitResult& result, const DataSummary& summary) {
   const auto& [model, report] = result;
   const bool classes = model.task == Task::classification;
@@ -55,7 +44,7 @@ std::string model_facts(const FitResult& result, const DataSummary& summary) {
       {"lambda", html::number(report.lambda)},
       {"time", fmt::format("{:.2f} s", report.seconds.total)},
       {"peak memory", human_bytes(peak_memory())},
-      {"options of the map", option_text(model.recipe.options)},
+      {"options of the map", html::option_text(model.recipe.options)},
   });
 }
 

@@ -1,5 +1,6 @@
 // Pieces of a self-contained HTML page: no network, light and dark, prints well, keyboard and
-// screen readers.  Charts are inline SVG whose marks carry their values as tooltips.
+// screen readers.  Charts are inline SVG whose marks carry their values as tooltips, for the mouse
+// and for the arrow keys; the numbers of a chart stand below it as a table to be opened.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kerf/core/options.h"
 #include "kerf/core/view.h"
 
 namespace kerf::html {
@@ -21,13 +23,16 @@ std::string number(double value);
 
 struct Point {
   double x, y;
-  bool marked = false;  ///< drawn larger: the one that was chosen
+  bool marked = false;       ///< drawn larger: the one that was chosen
+  double low = 0, high = 0;  ///< where y may lie; equal: not known
+  std::string label = {};    ///< before the numbers in the tooltip
 };
 
 struct Series {
   std::string name;  ///< for the legend; empty: none
   std::vector<Point> points;
-  bool line = true;  ///< joined by a line, in order of x
+  bool line = true;     ///< joined by a line, in order of x
+  bool theory = false;  ///< no points, a dashed line: what is expected
 };
 
 struct Axis {
@@ -40,13 +45,20 @@ struct Axis {
 std::string chart(const std::string& caption, const Axis& x, const Axis& y,
                   std::vector<Series> series, bool diagonal = false);
 
+/// The dashed line through the middle of these points that falls as x^-1/2.
+Series inverse_root_line(const std::vector<Point>& points);
+
+/// A map's options but for the number of features: "kernel gaussian, bandwidth 2.1".
+std::string option_text(const Params& options);
+
 /// Horizontal bars from 0, one a label, values printed behind them; `marked`: the one in colour.
 std::string bars(const std::string& caption,
                  const std::vector<std::pair<std::string, double>>& values, std::size_t marked = 0);
 
-/// Cells are text (escaped here); columns whose cells are numbers sort as numbers.
+/// Cells are text (escaped here); columns whose cells are numbers sort as numbers.  `chosen`: the
+/// row to be seen first, or -1.
 std::string table(const std::vector<std::string>& head,
-                  const std::vector<std::vector<std::string>>& rows);
+                  const std::vector<std::vector<std::string>>& rows, Index chosen = -1);
 
 /// Counts as shades: rows down, columns across.
 std::string heat_table(const std::string& corner, const std::vector<std::string>& names,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/blas.h"
+#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
@@ -74,20 +75,31 @@ SpectralQuality compare_spectra(MatrixView<const double> exact,
 }
 
 Matrix<double> feature_gram(MatrixView<const float> z) {
-  constexpr Index kColumns = 1024;  // converted to double at a time
-  Matrix<double> gram(z.rows, z.rows), part;
-  gram.fill(0);
-  for (Index first = 0; first < z.cols; first += kColumns) {
-    const Index count = std::min(kColumns, z.cols - first);
-    part.resize(z.rows, count);
-    for (Index i = 0; i < z.rows; ++i)
-      std::ranges::copy(
-          z.row(i).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
-          part.row(i).begin());
-    blas::gemm(false, true, 1.0, part.view(), part.view(), 1.0, gram.view());
-  }
-  for (Index i = 0; i < z.rows; ++i)
-    for (Index j = 0; j < i; ++j) gram(i, j) = gram(j, i);
+  constexpr Index kTile = 256, kColumns = 1024;  // converted to double at a time
+  const Index n = z.rows, side = (n + kTile - 1) / kTile;
+  Matrix<double> gram(n, n);
+  const auto convert = [&](Index first, Index last, Index column, Index count,
+                           Matrix<double>& out) {
+    out.resize(last - first, count);
+    for (Index i = first; i < last; ++i)
+      std::copy_n(z.row(i).begin() + column, count, out.row(i - first).begin());
+  };
+  parallel_for(side * side, 1, [&](Index tile, Index) {
+    const Index row = tile / side, col = tile % side;
+    if (col < row) return;
+    const Index i0 = row * kTile, i1 = std::min(n, i0 + kTile);
+    const Index j0 = col * kTile, j1 = std::min(n, j0 + kTile);
+    const MatrixView<double> out(gram.data() + i0 * n + j0, i1 - i0, j1 - j0, n);
+    Matrix<double> left, right;
+    for (Index first = 0; first < z.cols; first += kColumns) {
+      const Index count = std::min(kColumns, z.cols - first);
+      convert(i0, i1, first, count, left);
+      convert(j0, j1, first, count, right);
+      blas::gemm(false, true, 1.0, left.view(), right.view(), first == 0 ? 0.0 : 1.0, out);
+    }
+    for (Index i = i0; i < i1; ++i)
+      for (Index j = std::max(j0, i + 1); j < j1; ++j) gram(j, i) = gram(i, j);
+  });
   return gram;
 }
 

@@ -12,6 +12,7 @@ struct CntkMapOptions {
   Index width = 96;
   Index ms = 0;
   Index m0 = 0;
+  bool renormalise = true;
 
   void describe(OptionVisitor& v) {
     network.describe(v);
@@ -21,6 +22,7 @@ struct CntkMapOptions {
               "numbers that a pixel's products are sketched to; 0: 4/3 of the width");
     v.integer("m0", m0, {0, 1 << 16},
               "random filters of the last layer, whose signs are used; 0: the width");
+    v.flag("renormalise", renormalise, "scale every layer to the length it estimates");
   }
 
   /// ms and m0 with the defaults put in.

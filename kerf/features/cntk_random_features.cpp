@@ -6,6 +6,7 @@
 #include "kerf/core/pointwise.h"
 #include "kerf/core/require.h"
 #include "kerf/features/directions.h"
+#include "kerf/features/pixel_norms.h"
 #include "kerf/features/unit_rows.h"
 #include "kerf/sketch/sketch.h"
 
@@ -61,6 +62,19 @@ Convolution sign_filters(Index filter, Index channels, Index count, rng::Key key
   return Convolution(filter, channels, count, [&](Index j, std::span<float> to) {
     rng::fill_sign(key, static_cast<std::uint64_t>(j) * to.size(), to);
   });
+}
+
+/// The products and phi_h of every pixel get the lengths that they ought to have.
+void renormalise(PixelNorms& norms, Index products, PixelMap& eta) {
+  norms.advance();
+  const auto count = static_cast<std::size_t>(products);
+  for (Index i = 0; i < eta.height(); ++i)
+    for (Index j = 0; j < eta.width(); ++j) {
+      const std::span<float> all(eta.pixel(i, j), static_cast<std::size_t>(eta.channels()));
+      const Index pixel = i * eta.width() + j;
+      set_length(all.first(count), norms.products_square(pixel));
+      set_length(all.subspan(count), norms.phi_square(pixel));
+    }
 }
 
 WindowSketch::Shape output_shape(const CntkMapOptions& options, ImageShape image) {
@@ -156,10 +170,12 @@ void CntkRandomFeatures::transform_image(std::span<const float> pixels, double n
   for (Index i = 0; i < shape_.height; ++i)
     std::copy_n(pixels.data() + i * line, line, maps[0].pixel(i, 0));
   PixelMap* below = &maps[0];
+  PixelNorms norms(network, maps[0]);
   Index phi = 0;  // first channel of phi_{h-1} in eta_{h-1}
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     PixelMap* next = &maps[(l + 1) % 2];
     apply(layers_[l], *below, phi, *next);
+    if (options_.renormalise) renormalise(norms, layers_[l].products, *next);
     phi = layers_[l].products;
     below = next;
   }

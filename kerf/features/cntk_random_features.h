@@ -8,14 +8,15 @@
 //     eta_h = (products_h, phi_h),  <products_h, products_h'> ~ <psi_{h-1}, psi_{h-1}'> D_h:
 //             <a_i, psi> sqrt(1/2/s_a) / q                    i <= s_a: the constant 1/2
 //             <a_i, psi> sign(t_hi) sqrt(1/2/s_b) / q         s_b more;  a_i random signs
+//     products_h and phi_h are scaled to the lengths they have on average (pixel_norms.h)
 //     psi_h = [eta_h]  (psi_0 = nothing, or [phi_0] with the first layer trained)
 //   last layer, with m0 filters: b_0 = sum_p psi_{L-1}(p), b_i = sum_p sign(t_Li(p)) psi_{L-1}(p),
 //   z = |x| sqrt(1/2) / (q H W) (S_0 b_0, S_1 b_1 / sqrt(m0), .., S_m0 b_m0 / sqrt(m0)),
 //   S_i independent subsampled Hadamard transforms (sketch/sampled_hadamard.h), M features in all.
 //   pooling none: all pixels' S (psi, +-psi, ..) added, each pixel with signs of its own in S.
 //
-// Unbiased:   at depth 1.  Beyond, every layer is unbiased given the one below, and the whole has a
-//             bias of O(1/width): measured in docs/cntk.md.
+// Unbiased:   at depth 1.  Beyond, there is a bias of O(1/width): measured in docs/cntk.md. Without
+//             renormalise every layer is unbiased given the one below, and the whole is not.
 // Error:      relative_variance() is an estimate from above, L (2/M_0 + 6/M_1 + 3/m0) + (L - 1)
 //             (3/width + 6/s), M_0 + M_1 = M features of b_0 and of the others; no bound.
 // Cost:       a pixel: q^2 multiply-adds for each of width (width + s) + (width + s) m0 pairs of

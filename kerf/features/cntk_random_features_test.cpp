@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "kerf/core/error.h"
 #include "kerf/features/directions.h"
@@ -96,8 +97,50 @@ struct Oracle {
       }
       phi = next_phi;
       eta = next_eta;
+      if (options.renormalise) set_lengths(h, image, length, phi, eta);
     }
     return last(phi, eta, length);
+  }
+
+  /// The diagonal of kernels/cntk.h: |phi_h|^2, and P_{h-1} / q^2 of the products.
+  void set_lengths(Index layers, std::span<const float> image, double length, Pixels& phi,
+                   Pixels& eta) const {
+    const auto area = static_cast<double>(options.network.filter * options.network.filter);
+    Pixels m(phi.size()), tangent(phi.size());
+    for (std::size_t p = 0; p < phi.size(); ++p) {
+      double square = 0;
+      for (Index c = 0; c < shape.channels; ++c)
+        square += std::pow(
+            image[p * static_cast<std::size_t>(shape.channels) + static_cast<std::size_t>(c)] /
+                length,
+            2);
+      m[p] = {square};
+      tangent[p] = {options.network.train_first_layer ? square : 0};
+    }
+    const auto sums = [&](const Pixels& of) {
+      Pixels all(of.size());
+      for (std::size_t p = 0; p < of.size(); ++p) {
+        const auto w = window(of, static_cast<Index>(p));
+        all[p] = {std::accumulate(w.begin(), w.end(), 0.0) / area};
+      }
+      return all;
+    };
+    Pixels products;
+    for (Index h = 1; h <= layers; ++h) {
+      m = sums(m);
+      products = tangent = sums(tangent);
+      for (std::size_t p = 0; p < m.size(); ++p) tangent[p][0] += m[p][0];
+    }
+    for (std::size_t p = 0; p < m.size(); ++p) {
+      const auto count = static_cast<std::ptrdiff_t>(eta[p].size() - phi[p].size());
+      const auto fix = [](auto begin, auto end, double square) {
+        const double now = std::inner_product(begin, end, begin, 0.0);
+        for (; begin != end; ++begin) *begin *= std::sqrt(square / now);
+      };
+      fix(eta[p].begin(), eta[p].begin() + count, products[p][0]);
+      fix(eta[p].begin() + count, eta[p].end(), m[p][0]);
+      fix(phi[p].begin(), phi[p].end(), m[p][0]);
+    }
   }
 
   std::vector<double> last(const Pixels& phi, const Pixels& eta, double length) const {
@@ -138,6 +181,7 @@ TEST(CntkRandomFeatures, AreTheFormulasOfTheHeader) {
       options.network.image = "4x5x2";
       options.network.depth = depth;
       options.network.train_first_layer = first;
+      options.renormalise = depth == 3 || first;
       const Matrix<float> z = features(CntkRandomFeatures(40, options, rng::Key{9}), x);
       const Oracle oracle{options, shape, rng::Key{9}};
       for (Index i = 0; i < 2; ++i) {

@@ -77,7 +77,8 @@ void filter_panel(const float* x, Index line_stride, Index pixel_stride, Index f
   }
 }
 
-/// sums(r, 0 .. 2 lanes - 1) for R factors: factor r of window k at factors[k * factor_stride + r].
+/// Adds to sums(r, 0 .. 2 lanes - 1) for R factors: factor r of window k at factors[k *
+/// factor_stride + r].
 template <int R>
 HWY_INLINE void product_tile(const float* HWY_RESTRICT x, Index line_stride, Index pixel_stride,
                              Index height, Index width, const float* HWY_RESTRICT factors,
@@ -85,7 +86,10 @@ HWY_INLINE void product_tile(const float* HWY_RESTRICT x, Index line_stride, Ind
   const Lane d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   Vector left[R], right[R];
-  for (int r = 0; r < R; ++r) left[r] = right[r] = hn::Zero(d);
+  for (int r = 0; r < R; ++r) {
+    left[r] = hn::LoadU(d, sums + r * stride);
+    right[r] = hn::LoadU(d, sums + r * stride + lanes);
+  }
   for (Index i = 0; i < height; ++i) {
     const float* pixel = x + i * line_stride;
     for (Index j = 0; j < width; ++j, pixel += pixel_stride, factors += factor_stride) {
@@ -147,6 +151,9 @@ Index round_up(Index n, Index to) { return (n + to - 1) / to * to; }
 
 /// Zeros after a map: vectors of the last pixel may run over its end.
 constexpr Index kSlack = 64;
+
+/// Windows whose numbers stay in the first-level cache while all factors pass over them.
+constexpr Index kBlockWindows = 128;
 
 /// Scratch memory that a thread keeps from call to call.
 Matrix<float>& scratch(Index rows, Index cols) {
@@ -211,21 +218,25 @@ void Convolution::apply(const WindowView& x, const Receive& receive) const {
 
 void window_products(const WindowView& x, Index filter, Index channels,
                      MatrixView<const float> factors, MatrixView<float> sums) {
-  const Index tile = HWY_DYNAMIC_DISPATCH(tile_size)(),
-              wide = HWY_DYNAMIC_DISPATCH(filter_panel_width)();
-  float* block = scratch(tile, wide).data();
-  for (Index a = 0; a < filter; ++a)
-    for (Index b = 0; b < filter; ++b)
-      for (Index c = 0; c < channels; c += wide)
-        for (Index j = 0; j < sums.rows; j += tile) {
-          const Index count = std::min(tile, sums.rows - j), cols = std::min(wide, channels - c);
-          HWY_DYNAMIC_DISPATCH(product_panel)
-          (x.window(a, b) + c, x.line_stride, x.pixel_stride, x.height, x.width, factors.data + j,
-           factors.stride, block, wide, count);
-          for (Index r = 0; r < count; ++r)
-            std::copy_n(block + r * wide, cols,
-                        sums.row(j + r).data() + (a * filter + b) * channels + c);
-        }
+  const Index tile = HWY_DYNAMIC_DISPATCH(tile_size)();
+  const Index wide = HWY_DYNAMIC_DISPATCH(filter_panel_width)();
+  const Index panels = (channels + wide - 1) / wide, pixels = filter * filter;
+  // Whole vectors, so that sums of other channels do not mix.
+  Matrix<float>& all = scratch(sums.rows, pixels * panels * wide);
+  all.fill(0);
+  const Index lines = std::max<Index>(1, kBlockWindows / x.width);
+  for (Index i = 0; i < x.height; i += lines)
+    for (Index p = 0; p < pixels * panels; ++p) {
+      const Index a = p / panels / filter, b = p / panels % filter, c = p % panels * wide;
+      for (Index j = 0; j < sums.rows; j += tile) HWY_DYNAMIC_DISPATCH(product_panel)
+      (x.window(i + a, b) + c, x.line_stride, x.pixel_stride, std::min(lines, x.height - i),
+       x.width, factors.data + i * x.width * factors.stride + j, factors.stride,
+       all.data() + j * all.cols() + p * wide, all.cols(), std::min(tile, sums.rows - j));
+    }
+  for (Index j = 0; j < sums.rows; ++j)
+    for (Index k = 0; k < pixels; ++k)
+      std::copy_n(all.data() + j * all.cols() + k * panels * wide, channels,
+                  sums.row(j).data() + k * channels);
 }
 
 }  // namespace kerf

@@ -30,16 +30,12 @@
 #pragma once
 #include "kerf/features/directions.h"
 #include "kerf/features/feature_map.h"
-#include "kerf/features/polynomial_map.h"
+#include "kerf/features/taylor_map.h"
 #include "kerf/kernels/ntk.h"
-#include "kerf/sketch/poly_sketch.h"
 #include "kerf/sketch/srht.h"
 #include "kerf/sketch/tensor_srht.h"
 
 namespace kerf {
-
-enum class PowersKind { chain, polysketch };
-inline constexpr const char* kPowersNames[] = {"chain", "polysketch"};
 
 struct NtkSketchOptions {
   Index depth = 2;
@@ -69,10 +65,6 @@ struct NtkSketchOptions {
   }
 };
 
-/// Coefficients 0 .. degree of kappa1 (order 1) or kappa0 (order 0), the rest added to the highest;
-/// of a lower degree if more than `terms` of them would not be 0.
-std::vector<double> truncated_series(Index order, Index degree, Index terms);
-
 class NtkSketchFeatures final : public FeatureMap {
  public:
   using Options = NtkSketchOptions;
@@ -89,23 +81,8 @@ class NtkSketchFeatures final : public FeatureMap {
   static Index bytes(Index in_dim, const Options& options);
 
  private:
-  /// Features of one polynomial kernel.
-  class Series {
-   public:
-    Series(Index dim, const std::vector<double>& weights, Index out_dim, PowersKind kind,
-           rng::Key key);
-    Index out_dim() const { return out_dim_; }
-    void apply(const RowsView& u, MatrixView<float> out) const;
-
-   private:
-    Index out_dim_;
-    std::vector<double> weights_;
-    std::optional<PolynomialMap> chain_;
-    std::optional<PolySketch> tree_;
-    std::optional<Srht> compress_;
-  };
   struct Layer {
-    Series covariance, derivative;
+    TaylorMap covariance, derivative;
     TensorSrht product;
     Srht compress;
   };

@@ -5,7 +5,9 @@
 
 #include "kerf/core/require.h"
 #include "kerf/features/arc_cosine_features.h"
+#include "kerf/features/cntk_gradient_features.h"
 #include "kerf/features/cntk_random_features.h"
+#include "kerf/features/cntk_sketch_features.h"
 #include "kerf/features/compact_features.h"
 #include "kerf/features/fastfood_features.h"
 #include "kerf/features/fourier_features.h"
@@ -34,6 +36,8 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<NtkSketchFeatures>(),          // ntk-sketch
     feature_map_entry<GradientFeatures>(),           // grad-rf
     feature_map_entry<CntkRandomFeatures>(),         // cntk-rf
+    feature_map_entry<CntkSketchFeatures>(),         // cntk-sketch
+    feature_map_entry<CntkGradientFeatures>(),       // cntk-grad-rf
     feature_map_entry<NystromFeatures>(),            // nystrom
     feature_map_entry<TefmFeatures>(),               // tefm
     feature_map_entry<SkeletonFeatures>(),           // skeleton

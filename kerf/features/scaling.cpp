@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/scaling.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kerf/core/parallel.h"
@@ -90,6 +91,14 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary) {
   if (kind != ScaleKind::automatic) return kind;
   if (summary.is_sparse) return ScaleKind::rms;
   return summary.image.present() || summary.is_bytes ? ScaleKind::unit : ScaleKind::standard;
+}
+
+ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
+                        std::span<const OptionInfo> options) {
+  const bool convolves = std::ranges::find(options, "filter", &OptionInfo::name) != options.end();
+  if (kind == ScaleKind::automatic && convolves && summary.image.present() && !summary.is_sparse)
+    return ScaleKind::channel;
+  return resolve_scale(kind, summary);
 }
 
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {

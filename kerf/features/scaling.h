@@ -5,13 +5,15 @@
 //   rms        x_k / sqrt(mean x_k^2): sparse rows stay sparse
 //   unit       x / |x| (a zero row stays 0); bytes are divided by 255 first
 //   none       bytes are divided by 255, nothing else
-//   auto       images: unit; sparse rows: rms; other tables: standard
+//   auto       images: unit, or channel for maps and kernels that convolve; sparse rows: rms; other
+//              tables: standard
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
 
 #include "kerf/core/data_summary.h"
+#include "kerf/core/options.h"
 
 namespace kerf {
 
@@ -32,6 +34,9 @@ struct Scaling {
 
 /// The rule `auto` comes to for this data.
 ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary);
+/// The same for a map or kernel of these options.
+ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
+                        std::span<const OptionInfo> options);
 
 /// Throws Error (usage) if sparse rows would have to be centred.
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary);

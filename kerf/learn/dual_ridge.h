@@ -20,7 +20,8 @@ namespace kerf {
 
 struct DualFit {
   LinearModel model;
-  LambdaChoice choice;  ///< cv_error: mean squared leave-one-out error
+  LambdaChoice choice;      ///< cv_error: mean squared leave-one-out error
+  Matrix<double> left_out;  ///< what the other rows predict for each row
 };
 
 /// z: rows x features.  No weights: all 1.  lambdas: one, or several to choose from; none: the

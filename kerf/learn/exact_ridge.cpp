@@ -189,6 +189,20 @@ LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progre
   return choice;
 }
 
+/// What the other rows predict for each row; of a row without weight: what all rows do.
+Matrix<double> left_out(const Spectrum& s, double lambda, const Matrix<double>& solution,
+                        MatrixView<const double> targets) {
+  const Matrix<double> rest = leverages(s, {lambda});
+  Matrix<double> out(targets.rows, targets.cols);
+  for (Index i = 0; i < out.rows(); ++i)
+    for (Index t = 0; t < out.cols(); ++t) {
+      const double root = s.root[static_cast<std::size_t>(i)];
+      const double gap = root > 0 ? s.weight * lambda / rest(i, 0) * solution(i, t) / root : 0;
+      out(i, t) = targets(i, t) - gap;
+    }
+  return out;
+}
+
 /// The Gram matrix in double, whatever its values are computed in.
 void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
                MatrixView<double> out) {
@@ -227,6 +241,7 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
       progress);
   Matrix<double> work;
   solve(s, result.choice.lambda, work, result.dual);
+  result.left_out = left_out(s, result.choice.lambda, result.dual, targets);
   result.intercept = s.means;
   for (Index t = 0; t < targets.cols; ++t)
     for (std::size_t i = 0; i < s.row_means.size(); ++i)
@@ -253,6 +268,7 @@ ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const 
     fit.model.dual = std::move(solution.dual);
     fit.model.intercept = std::move(solution.intercept);
     fit.choice = std::move(solution.choice);
+    fit.left_out = std::move(solution.left_out);
   }
   fit.model.kernel = kernel;
   fit.model.params = params;

@@ -42,6 +42,7 @@ struct DualSolution {
   Matrix<double> dual;
   std::vector<double> intercept;  ///< one per target; zeros without an intercept
   LambdaChoice choice;            ///< cv_error: mean squared leave-one-out error
+  Matrix<double> left_out;        ///< what the other rows predict for each row
 };
 
 /// From a Gram matrix (rows x rows, symmetric), which is destroyed.  No weights: all 1.
@@ -62,6 +63,7 @@ struct ExactModel {
 struct ExactFit {
   ExactModel model;
   LambdaChoice choice;
+  Matrix<double> left_out;  ///< what the other rows predict for each row
 };
 
 /// Checks the memory, forms the Gram matrix and solves.  Copies the rows.

@@ -4,6 +4,7 @@
 #include "kerf/features/automatic.h"
 #include "kerf/learn/exact_ridge.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/temperature.h"
 #include "kerf/learn/training_rows.h"
 
 namespace kerf {
@@ -54,8 +55,9 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("the exact kernel of {} rows", n),
                    "take fewer --rows, a feature map, or raise --memory");
-    outcome.scale = resolve_scale(fit_options.scale, summary);
-    model.scaling = make_scaling(fit_options.scale, summary);
+    const auto infos = find_kernel(exact_kernel_name(options)).options();
+    outcome.scale = resolve_scale(fit_options.scale, summary, infos);
+    model.scaling = make_scaling(outcome.scale, summary);
     model.recipe = {kExactMap, resolve_kernel(options, summary, model.scaling),
                     static_cast<std::uint64_t>(fit_options.seed), summary.cols};
     RowBlock rows;
@@ -76,6 +78,11 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
                                    exact_kernel_params(model.recipe.options), rows.x(),
                                    targets.view(), weights, ridge, progress);
     outcome.lambda = fit.choice.lambda;
+    if (summary.task == Task::classification) {
+      LeftOutScores scores;
+      scores.add(fit.left_out.view(), targets.view(), weights);
+      model.temperature = outcome.temperature = scores.temperature();
+    }
     if (!fit_options.lambda) outcome.take(std::move(fit.choice));
     outcome.validation = "leave-one-out";
     model.rows = std::move(fit.model.rows);

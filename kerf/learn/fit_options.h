@@ -22,6 +22,10 @@ inline constexpr const char* kClassWeightNames[] = {"none", "balanced"};
 enum class Solver { automatic, cholesky, dual, pcg, newton, sgd };
 inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual", "pcg", "newton", "sgd"};
 
+/// How lambda is chosen: fold_path.h and ridge.h; the other two spectral_path.h.
+enum class Validation { folds, gcv, leave_one_out };
+inline constexpr const char* kValidationNames[] = {"folds", "gcv", "leave-one-out"};
+
 enum class Schedule { adagrad, inverse, constant };
 inline constexpr const char* kScheduleNames[] = {"adagrad", "inverse", "constant"};
 
@@ -51,6 +55,7 @@ struct FitOptions {
   std::optional<double> lambda;
   std::string lambda_grid;
   bool lambda_per_target = false;
+  Validation validation = Validation::folds;
   Index folds = 5;
   ClassWeight class_weight = ClassWeight::none;
   Precision precision = Precision::single_;
@@ -74,6 +79,9 @@ struct FitOptions {
     v.text("lambda-grid", lambda_grid,
            "lambdas to choose from, as in 1e-6,1e-5,1e-4 (default: half decades)");
     v.flag("lambda-per-target", lambda_per_target, "choose lambda for each target by itself");
+    v.choice("validation", validation, kValidationNames,
+             "error that chooses lambda: left-out folds; generalised cross-validation, from the "
+             "sums; or exact leave-one-out, with one more pass");
     v.integer("folds", folds, {2, 100}, "folds of the cross-validation that chooses lambda");
     v.choice("class-weight", class_weight, kClassWeightNames,
              "balanced: every class counts the same, however many rows it has");

@@ -47,10 +47,10 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   KERF_REQUIRE(!options.variance, usage,
                "--variance needs all rows at once: it cannot be had block by block");
   Model& model = start_.model;
-  model.scaling = make_scaling(options.scale, first);
-  start_.report.scale = resolve_scale(options.scale, first);
   const FeatureMapEntry& entry = find_feature_map(map);
   const auto infos = entry.options();
+  start_.report.scale = resolve_scale(options.scale, first, infos);
+  model.scaling = make_scaling(start_.report.scale, first);
   model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
                   static_cast<std::uint64_t>(options.seed), first.cols};
   map_ = model.recipe.make(memory_limit);

@@ -14,72 +14,16 @@
 namespace kerf {
 namespace {
 
-/// The automatic grid: lambda = unit 10^(step/2), steps kFirstStep .. kLastStep.
-/// Below 1e-6 of the mean diagonal the sums' own rounding (normal_equations.h) would choose.
-constexpr int kFirstStep = -12, kLastStep = 10, kStartStep = -2, kFirstPole = -4;
+/// Steps of the automatic grid where the walk and the path begin.
+constexpr int kStartStep = -2, kFirstPole = -4;
 
 constexpr double kSettled = 1e-4;   // relative change of an error that stands still
 constexpr double kPoleReach = 1.4;  // decades from the pole to a lambda that it serves well
 constexpr Index kMostLevels = 40;
 
-using Errors = std::vector<double>;  // one for each target
-
-double mean(const Errors& errors) {
-  double sum = 0;
-  for (const double error : errors) sum += error;
-  return sum / static_cast<double>(errors.size());
-}
-
-/// Errors on a grid, and which lambda they speak for.
-struct Table {
-  std::vector<double> lambdas;
-  std::vector<Errors> errors;  // by lambda; empty: not tried
-
-  double total(std::size_t k) const {
-    const double error = errors[k].empty() ? 0 : mean(errors[k]);
-    return errors[k].empty() || !std::isfinite(error) ? std::numeric_limits<double>::infinity()
-                                                      : error;
-  }
-  double of(std::size_t k, std::size_t target) const {
-    return errors[k].empty() || !std::isfinite(errors[k][target])
-               ? std::numeric_limits<double>::infinity()
-               : errors[k][target];
-  }
-  std::size_t best() const {
-    std::size_t least = 0;
-    for (std::size_t k = 1; k < lambdas.size(); ++k)
-      if (total(k) <= total(least)) least = k;
-    return least;
-  }
-  std::size_t best_for(std::size_t target) const {
-    std::size_t least = 0;
-    for (std::size_t k = 1; k < lambdas.size(); ++k)
-      if (of(k, target) <= of(least, target)) least = k;
-    return least;
-  }
-
-  LambdaChoice choice(bool per_target) const {
-    KERF_REQUIRE(std::isfinite(total(best())), numeric,
-                 "no lambda between {:.2g} and {:.2g} gives a finite cross-validation error",
-                 lambdas.front(), lambdas.back());
-    LambdaChoice chosen{lambdas[best()], total(best()), {}, {}};
-    for (std::size_t k = 0; k < lambdas.size(); ++k)
-      if (!errors[k].empty()) chosen.path.push_back({lambdas[k], total(k)});
-    if (!per_target) return chosen;
-    double error = 0;
-    const std::size_t targets = errors[best()].size();
-    for (std::size_t t = 0; t < targets; ++t) {
-      chosen.per_target.push_back(lambdas[best_for(t)]);
-      error += of(best_for(t), t) / static_cast<double>(targets);
-    }
-    chosen.cv_error = error;
-    return chosen;
-  }
-};
-
 /// One Cholesky for each fold and lambda.
 void fill_directly(std::span<const NormalEquations> folds, bool all, const Progress& progress,
-                   Table& table) {
+                   LambdaTable& table) {
   const auto error_at = [&](std::size_t k) {
     if (table.errors[k].empty()) {
       report(progress, "choosing lambda", static_cast<Index>(k), 0);
@@ -91,7 +35,7 @@ void fill_directly(std::span<const NormalEquations> folds, bool all, const Progr
     for (std::size_t k = 0; k < table.lambdas.size(); ++k) error_at(k);
     return;
   }
-  auto best = static_cast<std::ptrdiff_t>(kStartStep - kFirstStep);
+  auto best = static_cast<std::ptrdiff_t>(kStartStep - kFirstGridStep);
   const auto last = static_cast<std::ptrdiff_t>(table.lambdas.size()) - 1;
   for (const std::ptrdiff_t stride : {2, 1})  // decades downhill, then half decades around the best
     for (const std::ptrdiff_t direction : {-stride, stride})
@@ -103,7 +47,7 @@ void fill_directly(std::span<const NormalEquations> folds, bool all, const Progr
 }
 
 /// The lambdas whose errors decide: the best (of each target) and their neighbours.
-std::vector<std::size_t> deciding(const Table& table, bool per_target) {
+std::vector<std::size_t> deciding(const LambdaTable& table, bool per_target) {
   std::vector<std::size_t> best = {table.best()};
   for (std::size_t t = 0; per_target && t < table.errors[best[0]].size(); ++t)
     best.push_back(table.best_for(t));
@@ -126,7 +70,7 @@ double place_pole(FoldPath& path, double lambda, double unit) {
   fail(ErrorKind::numeric, "the ridge system is singular even at lambda = {:.3g}", lambda);
 }
 
-bool settled(const Table& before, const Table& now, bool per_target) {
+bool settled(const LambdaTable& before, const LambdaTable& now, bool per_target) {
   for (const std::size_t k : deciding(now, per_target)) {
     if (before.errors[k].empty()) return false;
     for (std::size_t t = 0; t < now.errors[k].size(); ++t) {
@@ -142,7 +86,7 @@ bool settled(const Table& before, const Table& now, bool per_target) {
 /// The whole grid from one factor (or a few).  False if the errors did not come to a standstill:
 /// they are upper estimates then and must not choose.
 bool fill_by_path(FoldPath& path, double unit, Index features, Index targets,
-                  const LambdaSearch& search, const Progress& progress, Table& table) {
+                  const LambdaSearch& search, const Progress& progress, LambdaTable& table) {
   // The grid's lambda nearest to where the best one usually is.
   const double start = unit * std::pow(10.0, kFirstPole / 2.0);
   const double first = *std::ranges::min_element(
@@ -153,7 +97,7 @@ bool fill_by_path(FoldPath& path, double unit, Index features, Index targets,
     if (path.dimension() + targets > features / 2) return false;
     report(progress, "choosing lambda", level, 0);
     path.extend();
-    const Table before = table;
+    const LambdaTable before = table;
     for (std::size_t k = 0; k < table.lambdas.size(); ++k)
       table.errors[k] = path.errors(table.lambdas[k]);
     if (level >= 2 && settled(before, table, search.per_target)) return true;
@@ -169,7 +113,7 @@ bool fill_by_path(FoldPath& path, double unit, Index features, Index targets,
 
 /// The model of the best lambda.  Where errors stand still for ever smaller lambdas the best may be
 /// so small that rounding makes the system singular: then the best of the larger ones.
-ChosenModel solve_chosen(std::span<const NormalEquations* const> all, Table& table,
+ChosenModel solve_chosen(std::span<const NormalEquations* const> all, LambdaTable& table,
                          bool per_target) {
   for (;;) {
     ChosenModel result{table.choice(per_target), {}};
@@ -214,10 +158,7 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   std::vector<const NormalEquations*> all;
   for (const auto& fold : folds) all.push_back(&fold);
   const double unit = lambda_unit(all);
-  Table table{search.grid, {}};
-  for (int step = kFirstStep; search.grid.empty() && step <= kLastStep; ++step)
-    table.lambdas.push_back(unit * std::pow(10.0, step / 2.0));
-  table.errors.resize(table.lambdas.size());
+  LambdaTable table = empty_table(search.grid, unit);
   const Index features = folds.front().features(), targets = folds.front().targets();
   // With few rows for the features a fold's sums are unlike the others', and the path's spaces
   // would have to grow large; with fewer than features they do not see where rounding takes over.
@@ -245,6 +186,16 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
     fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
     result.choice = table.choice(search.per_target);
   }
+  return solve_chosen(all, table, search.per_target);
+}
+
+ChosenModel choose_lambda_by_spectrum(
+    std::span<const NormalEquations> parts, const LambdaSearch& search,
+    const std::function<void(const SpectralPath&, LambdaTable&)>& fill) {
+  std::vector<const NormalEquations*> all;
+  for (const auto& part : parts) all.push_back(&part);
+  LambdaTable table = empty_table(search.grid, lambda_unit(all));
+  fill(SpectralPath(parts), table);
   return solve_chosen(all, table, search.per_target);
 }
 

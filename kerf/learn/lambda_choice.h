@@ -11,11 +11,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <string>
 
 #include "kerf/core/progress.h"
 #include "kerf/learn/fit_options.h"
+#include "kerf/learn/lambda_table.h"
 #include "kerf/learn/ridge.h"
+#include "kerf/learn/spectral_path.h"
 
 namespace kerf {
 
@@ -37,6 +40,11 @@ struct ChosenModel {
 
 ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSearch& search,
                           const Progress& progress);
+
+/// The same with errors of another kind: `fill` enters them for every lambda of the table.
+ChosenModel choose_lambda_by_spectrum(
+    std::span<const NormalEquations> parts, const LambdaSearch& search,
+    const std::function<void(const SpectralPath&, LambdaTable&)>& fill);
 
 /// Memory besides the folds' sums.
 Index lambda_choice_bytes(Index features, Index targets, Index folds);

@@ -11,14 +11,18 @@
 namespace kerf {
 namespace {
 
-constexpr Index kTile = 512;       // side of a tile of G
 constexpr Index kCrossRows = 512;  // rows summed in single precision for C
 
-Index tile_size(Index tile, Index total) { return std::min(kTile, total - tile * kTile); }
+/// Side of a tile of G.  Large ones are quicker, small ones can be shared out among more threads.
+constexpr Index kSmallTile = 512, kLargeTile = 1024;
+Index tile_side(Index features) { return features >= 4 * kLargeTile ? kLargeTile : kSmallTile; }
+Index tile_size(Index tile, Index features) {
+  return std::min(tile_side(features), features - tile * tile_side(features));
+}
 
 /// Columns of tile t of z.
 MatrixView<const float> columns(MatrixView<const float> z, Index tile) {
-  return {z.data + tile * kTile, z.rows, tile_size(tile, z.cols), z.stride};
+  return {z.data + tile * tile_side(z.cols), z.rows, tile_size(tile, z.cols), z.stride};
 }
 
 template <class T>
@@ -36,7 +40,7 @@ const Matrix<double>& widened(MatrixView<const float> z, Index tile, const Origi
   thread_local Matrix<double> memory[2];
   Matrix<double>& wide = memory[which];
   const auto part = columns(z, tile);
-  centre_and_weight(origin, root, tile * kTile, part, wide);
+  centre_and_weight(origin, root, tile * tile_side(z.cols), part, wide);
   return wide;
 }
 
@@ -68,7 +72,7 @@ NormalEquations::NormalEquations(Origin origin, Precision precision, SumsOf whic
     : origin_(std::move(origin)),
       precision_(precision),
       which_(which),
-      tiles_((features() + kTile - 1) / kTile) {
+      tiles_((features() + tile_side(features()) - 1) / tile_side(features())) {
   for (Index a = 0; a < tiles_ && which == SumsOf::all; ++a)
     for (Index b = a; b < tiles_; ++b) {
       gram_.emplace_back(tile_size(a, features()), tile_size(b, features()));
@@ -109,6 +113,7 @@ void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
 
 void NormalEquations::add_cross(MatrixView<const float> z, MatrixView<const double> y,
                                 std::span<const double> root) {
+  const Index side = tile_side(features());
   Matrix<float> targets_and_one(z.rows, y.cols + 1);
   for (Index i = 0; i < z.rows; ++i) {
     for (Index t = 0; t < y.cols; ++t) targets_and_one(i, t) = static_cast<float>(y(i, t));
@@ -119,7 +124,7 @@ void NormalEquations::add_cross(MatrixView<const float> z, MatrixView<const doub
     for (Index tile = begin; tile < end; ++tile) {
       const auto block = columns(z, tile);
       part.resize(block.cols, y.cols + 1);
-      const MatrixView<double> out = cross_.view().slice(tile * kTile, tile * kTile + block.cols);
+      const MatrixView<double> out = cross_.view().slice(tile * side, tile * side + block.cols);
       for (Index first = 0; first < z.rows; first += kCrossRows) {
         const Index last = std::min(first + kCrossRows, z.rows);
         blas::gemm(true, false, 1.0f, block.slice(first, last),
@@ -152,6 +157,7 @@ void NormalEquations::add_gram(MatrixView<const float> z) {
 
 void NormalEquations::add_double(MatrixView<const float> z, MatrixView<const double> y,
                                  std::span<const double> root) {
+  const Index side = tile_side(features());
   Matrix<double> targets_and_one(z.rows, y.cols + 1);
   for (Index i = 0; i < z.rows; ++i) {
     std::ranges::copy(y.row(i), targets_and_one.row(i).begin());
@@ -161,7 +167,7 @@ void NormalEquations::add_double(MatrixView<const float> z, MatrixView<const dou
     for (Index a = begin; a < end; ++a) {
       const auto& left = widened(z, a, origin_, root, 0);
       blas::gemm(true, false, 1.0, left.view(), targets_and_one.view(), 1.0,
-                 cross_.view().slice(a * kTile, a * kTile + left.cols()));
+                 cross_.view().slice(a * side, a * side + left.cols()));
       for (Index b = a; b < tiles_ && which_ == SumsOf::all; ++b)
         blas::gemm(true, false, 1.0, left.view(),
                    (b == a ? left : widened(z, b, origin_, root, 1)).view(), 1.0,
@@ -186,16 +192,17 @@ void NormalEquations::merge(const NormalEquations& other) {
 }
 
 double NormalEquations::diagonal(Index j) const {
-  const Index tile = j / kTile;
-  return gram_[static_cast<std::size_t>(tile_of(tile, tile))](j % kTile, j % kTile);
+  const Index side = tile_side(features()), tile = j / side;
+  return gram_[static_cast<std::size_t>(tile_of(tile, tile))](j % side, j % side);
 }
 
 void NormalEquations::add_gram_to(MatrixView<double> out) const {
+  const Index side = tile_side(features());
   for (Index a = 0; a < tiles_; ++a)
     parallel_for(tiles_ - a, 1, [&](Index begin, Index end) {
       for (Index b = a + begin; b < a + end; ++b) {
         const auto& tile = gram_[static_cast<std::size_t>(tile_of(a, b))];
-        const MatrixView<double> corner{&out(a * kTile, b * kTile), tile.rows(), tile.cols(),
+        const MatrixView<double> corner{&out(a * side, b * side), tile.rows(), tile.cols(),
                                         out.stride};
         add_to<double>(tile.view(), corner, a == b);
       }
@@ -203,16 +210,17 @@ void NormalEquations::add_gram_to(MatrixView<double> out) const {
 }
 
 Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
+  const Index side = tile_side(features());
   Matrix<double> out(features(), b.cols);
   const blas::ThreadScope one(1);
   parallel_for(tiles_, 1, [&](Index begin, Index end) {
     Matrix<double> whole;
     for (Index r = begin; r < end; ++r) {
-      const Index first = r * kTile, size = tile_size(r, features());
+      const Index first = r * side, size = tile_size(r, features());
       const auto rows = out.view().slice(first, first + size);
       for (Index c = 0; c < tiles_; ++c) {
         const auto& tile = gram_[static_cast<std::size_t>(c < r ? tile_of(c, r) : tile_of(r, c))];
-        const auto factor = b.slice(c * kTile, c * kTile + tile_size(c, features()));
+        const auto factor = b.slice(c * side, c * side + tile_size(c, features()));
         const double before = c == 0 ? 0.0 : 1.0;
         if (c != r) {
           blas::gemm(c < r, false, 1.0, tile.view(), factor, before, rows);
@@ -268,15 +276,15 @@ NormalEquations NormalEquations::load(ArrayReader& arrays) {
 }
 
 Index NormalEquations::bytes(Index features, Index targets) {
-  const Index tiles = (features + kTile - 1) / kTile;
-  const Index side = std::min(features, kTile);
+  const Index tiles = (features + tile_side(features) - 1) / tile_side(features);
+  const Index side = std::min(features, tile_side(features));
   return 8 * (tiles * (tiles + 1) / 2 * side * side + features * (targets + 2));
 }
 
 Index NormalEquations::scratch_bytes(Precision precision, int threads) {
   constexpr Index kMostRows = 8192;  // of a block (training_rows.cpp)
-  const Index per_thread =
-      precision == Precision::single_ ? 4 * kTile * kTile : 2 * 8 * kTile * kMostRows;
+  const Index per_thread = precision == Precision::single_ ? 4 * kLargeTile * kLargeTile
+                                                           : 2 * 8 * kLargeTile * kMostRows;
   return threads * (per_thread + (8 << 20));  // OpenBLAS packs into a few megabytes a thread
 }
 

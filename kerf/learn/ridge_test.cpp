@@ -292,5 +292,71 @@ TEST(Ridge, SaysWhenTheSystemIsSingular) {
   }
 }
 
+std::vector<Index> all_rows_but(Index rows, Index left_out) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < rows; ++i)
+    if (i != left_out) kept.push_back(i);
+  return kept;
+}
+
+double weight_of(const Problem& p, const std::vector<Index>& rows) {
+  double sum = 0;
+  for (const Index i : rows) sum += p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
+  return sum;
+}
+
+TEST(SpectralPath, LeaveOneOutIsThatOfOneFitForEachRow) {
+  for (const bool weighted : {false, true}) {
+    const Problem p = make_problem(40, 6, 2, weighted);
+    NormalEquations sums(some_origin(p), Precision::double_);
+    add_rows(sums, p, 0, 40);
+    const SpectralPath path(std::span(&sums, 1));
+    const std::vector<double> lambdas = {0, 1e-8, 0.01, 1, 100};
+    std::vector<std::vector<double>> errors(lambdas.size(), std::vector<double>(2, 0.0));
+    path.add_leave_one_out(p.z.view(), p.y.view(), p.weights, lambdas, errors);
+    const double n = weight_of(p, all_rows_but(40, -1));
+    for (std::size_t l = 0; l < lambdas.size(); ++l) {
+      double expected[2] = {0, 0};
+      for (Index i = 0; i < 40; ++i) {
+        const auto kept = all_rows_but(40, i);
+        const double w = p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
+        const LinearModel model = naive_ridge(p, kept, n * lambdas[l] / weight_of(p, kept));
+        for (Index t = 0; t < 2; ++t) {
+          double f = model.intercept[static_cast<std::size_t>(t)];
+          for (Index j = 0; j < 6; ++j) f += model.weights(j, t) * p.z(i, j);
+          expected[t] += w * (p.y(i, t) - f) * (p.y(i, t) - f) / n;
+        }
+      }
+      for (std::size_t t = 0; t < 2; ++t)
+        EXPECT_NEAR(errors[l][t], expected[t], 1e-9 * expected[t]) << lambdas[l];
+    }
+  }
+}
+
+TEST(SpectralPath, GcvIsItsDefinition) {
+  const Problem p = make_problem(50, 7, 1, false);
+  NormalEquations sums(some_origin(p), Precision::double_);
+  add_rows(sums, p, 0, 50);
+  const SpectralPath path(std::span(&sums, 1));
+  for (const double lambda : {1e-6, 0.1, 10.0}) {
+    const LinearModel model = naive_ridge(p, all_rows_but(50, -1), lambda);
+    double squares = 0, trace = 0;
+    for (Index i = 0; i < 50; ++i) {
+      double f = model.intercept[0];
+      for (Index j = 0; j < 7; ++j) f += model.weights(j, 0) * p.z(i, j);
+      squares += (p.y(i, 0) - f) * (p.y(i, 0) - f);
+      // The hat matrix's diagonal, by what the fit at row i gains when its target rises by one.
+      Problem raised = make_problem(50, 7, 1, false);
+      raised.y(i, 0) += 1;
+      const LinearModel moved = naive_ridge(raised, all_rows_but(50, -1), lambda);
+      double g = moved.intercept[0];
+      for (Index j = 0; j < 7; ++j) g += moved.weights(j, 0) * p.z(i, j);
+      trace += g - f;
+    }
+    const double expected = squares / 50 / ((1 - trace / 50) * (1 - trace / 50));
+    EXPECT_NEAR(path.gcv(lambda)[0], expected, 1e-9 * expected);
+  }
+}
+
 }  // namespace
 }  // namespace kerf

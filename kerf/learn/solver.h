@@ -63,7 +63,8 @@ LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& opti
 
 /// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
 namespace speed {
-inline constexpr double kSingle = 60e9;  ///< flops a second of matrix products in single precision
+inline constexpr double kSingle = 70e9;  ///< flops a second of matrix products in single precision
+inline constexpr double kThin = 20e9;    ///< the same where one matrix has a few columns only
 inline constexpr double kDouble = 30e9;
 inline constexpr double kMemory = 8e9;  ///< bytes a second
 }  // namespace speed

@@ -1,12 +1,15 @@
 // Sums over rows in one pass, then Cholesky: any number of rows (ridge.h).
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/checkpoint.h"
 #include "kerf/learn/condition.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
@@ -72,10 +75,74 @@ class Accumulation {
   std::vector<Index> saved_;
 };
 
+void enter_gcv(const SpectralPath& path, LambdaTable& table) {
+  for (std::size_t k = 0; k < table.lambdas.size(); ++k)
+    table.errors[k] = path.gcv(table.lambdas[k]);
+}
+
+/// Another pass over the rows.
+void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTable& table) {
+  for (auto& errors : table.errors) errors.assign(static_cast<std::size_t>(rows.outputs()), 0.0);
+  rows.for_each([&](const TrainingRows::Block& block) {
+    const Stopwatch watch(rows.seconds().solve);
+    path.add_leave_one_out(block.z, block.y, block.weights, table.lambdas, table.errors);
+  });
+}
+
+/// Probabilities: the scores of the first fold's rows by a model of the others, at the lambda
+/// chosen.
+void calibrate(std::span<const NormalEquations> sums, TrainingRows& rows, FitReport& outcome) {
+  constexpr Index kHeldOut = 0;
+  std::vector<const NormalEquations*> others;
+  for (const auto& sum : sums.subspan(1)) others.push_back(&sum);
+  if (sums[kHeldOut].rows() == 0 ||
+      std::ranges::all_of(others, [](const auto* sum) { return sum->weight() <= 0; }))
+    return;
+  const LinearModel model =
+      solve_ridge(others, LambdaChoice{outcome.lambda, 0, {}, outcome.lambda_per_target});
+  LeftOutScores left_out;
+  Matrix<double> scores;
+  rows.for_fold(kHeldOut, std::ssize(sums), [&](const TrainingRows::Block& block) {
+    const Stopwatch watch(rows.seconds().solve);
+    scores.resize(block.z.rows, rows.outputs());
+    linear_scores(model, block.z, scores.view());
+    left_out.add(scores.view(), block.y, block.weights);
+    return !left_out.enough();
+  });
+  outcome.temperature = left_out.temperature();
+}
+
+LambdaSearch search_of(const FitOptions& options) {
+  return {parse_lambda_grid(options.lambda_grid), options.lambda_per_target};
+}
+
+LinearModel take(ChosenModel chosen, std::string validation, FitReport& outcome) {
+  outcome.take(std::move(chosen.choice));
+  outcome.validation = std::move(validation);
+  return std::move(chosen.model);
+}
+
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
   const auto sums = Accumulation(problem, rows).run();
-  const Stopwatch watch(rows.seconds().solve);
-  return solve_fold_sums(sums, problem.options, rows.progress(), outcome);
+  const FitOptions& options = problem.options;
+  if (!options.lambda && options.validation == Validation::leave_one_out) {
+    report(rows.progress(), "choosing lambda", 0, 0);
+    LinearModel model =
+        take(choose_lambda_by_spectrum(sums, search_of(options),
+                                       [&](const SpectralPath& path, LambdaTable& table) {
+                                         enter_leave_one_out(rows, path, table);
+                                       }),
+             "leave-one-out", outcome);
+    warn(sums, options, outcome);
+    return model;
+  }
+  LinearModel model;
+  {
+    const Stopwatch watch(rows.seconds().solve);
+    model = solve_fold_sums(sums, options, rows.progress(), outcome);
+  }
+  if (problem.classification && sums.size() > 1) calibrate(sums, rows, outcome);
+  return model;
 }
 
 Index bytes(const Problem& p) {
@@ -84,7 +151,9 @@ Index bytes(const Problem& p) {
   const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
                      NormalEquations::scratch_bytes(p.options.precision, threads());
   const Index solve = p.options.lambda ? ridge_bytes(p.features, p.outputs)
-                                       : lambda_choice_bytes(p.features, p.outputs, folds);
+                      : p.options.validation == Validation::folds
+                          ? lambda_choice_bytes(p.features, p.outputs, folds)
+                          : SpectralPath::bytes(p.features, p.outputs);
   return p.map_bytes + sums + std::max(pass, solve);
 }
 
@@ -92,7 +161,8 @@ double seconds(const Problem& p) {
   const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
   const double gram_speed =
       p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2;
-  const double solves = p.options.lambda ? 1 : 3;
+  const bool spectrum = p.options.validation != Validation::folds;
+  const double solves = p.options.lambda ? 1 : spectrum ? 30 : 3;
   return feature_pass_seconds(p) + n * m * m / (gram_speed * threads()) +
          solves * m * m * m / 3 / (speed::kDouble * threads());
 }
@@ -101,13 +171,17 @@ double seconds(const Problem& p) {
 
 LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
                             const Progress& progress, FitReport& outcome) {
-  if (!options.lambda && sums.size() > 1) {
-    auto [choice, model] = choose_lambda(
-        sums, {parse_lambda_grid(options.lambda_grid), options.lambda_per_target}, progress);
-    outcome.take(std::move(choice));
+  const bool gcv = options.validation == Validation::gcv;
+  KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
+               "leave-one-out needs the rows, and only their sums were kept: use --validation gcv");
+  if (!options.lambda && (gcv || sums.size() > 1)) {
+    report(progress, "choosing lambda", 0, 0);
+    LinearModel model = gcv ? take(choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
+                                   "generalised cross-validation", outcome)
+                            : take(choose_lambda(sums, search_of(options), progress),
+                                   fmt::format("{}-fold cross-validation", sums.size()), outcome);
     warn(sums, options, outcome);
-    outcome.validation = fmt::format("{}-fold cross-validation", sums.size());
-    return std::move(model);
+    return model;
   }
   KERF_REQUIRE(
       options.lambda.has_value(), usage,
@@ -135,6 +209,8 @@ SolverEntry cholesky_solver() {
   return {Solver::cholesky,
           "sums over rows in one pass, then Cholesky: any number of rows",
           [](const Problem& p) {
+            if (p.copies > 1 && !p.options.lambda && p.options.validation != Validation::folds)
+              return std::string("would leave single rows out, but an image's copies remain");
             return std::string(p.options.loss == Loss::squared ? "" : "is for the squared loss");
           },
           bytes,

@@ -7,6 +7,7 @@
 #include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
@@ -28,6 +29,11 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
   DualFit solved =
       fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options), rows.progress());
   outcome.lambda = solved.choice.lambda;
+  if (problem.classification) {
+    LeftOutScores scores;
+    scores.add(solved.left_out.view(), y.view(), weights);
+    outcome.temperature = scores.temperature();
+  }
   if (!options.lambda) {
     outcome.take(std::move(solved.choice));
     outcome.validation = "leave-one-out";
@@ -55,6 +61,8 @@ SolverEntry dual_solver() {
             if (p.copies > 1 && !p.options.lambda)
               return std::string("leaves single rows out, but an image's copies would remain");
             if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
+            if (p.options.validation == Validation::gcv)
+              return std::string("chooses lambda by leave-one-out");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             return p.rows <= p.features ? std::string()

@@ -17,6 +17,7 @@
 #include "kerf/learn/iteration_plan.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/newton.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
@@ -30,22 +31,9 @@ IterationPlan plan(const Problem& p) {
   return plan_iterations(p, Newton::bytes(p.rows, p.features, score_count(p)));
 }
 
-/// The factor of the scores that makes the log loss on the held-out fold least: a convex function
-/// of one number, by golden sections of its logarithm.
 double fit_temperature(const Newton& newton) {
-  double low = std::log(1e-3), high = std::log(1e3);
-  const double ratio = (std::sqrt(5.0) - 1) / 2;
-  const auto loss = [&](double x) {
-    return newton.held_out_loss(Loss::logistic, kHeldOut, std::exp(x));
-  };
-  while (high - low > 1e-3) {
-    const double a = high - ratio * (high - low), b = low + ratio * (high - low);
-    if (loss(a) < loss(b))
-      high = b;
-    else
-      low = a;
-  }
-  return std::exp((low + high) / 2);
+  return least_temperature(
+      [&](double t) { return newton.held_out_loss(Loss::logistic, kHeldOut, t); });
 }
 
 class NewtonFit {
@@ -210,6 +198,8 @@ SolverEntry newton_solver() {
           [](const Problem& p) {
             if (p.options.loss == Loss::squared)
               return std::string("is for the logistic and squared hinge losses");
+            if (p.options.validation != Validation::folds)
+              return std::string("chooses lambda by folds");
             return std::string(p.options.lambda_per_target ? "chooses one lambda for all" : "");
           },
           [](const Problem& p) { return plan(p).bytes; },

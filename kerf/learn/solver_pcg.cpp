@@ -366,6 +366,8 @@ SolverEntry pcg_solver() {
           "conjugate gradients preconditioned by a sketch: many rows and many features",
           [](const Problem& p) {
             if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
+            if (p.options.validation != Validation::folds)
+              return std::string("chooses lambda by folds");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
             if (p.outputs > p.features) return std::string("needs as many features as outputs");

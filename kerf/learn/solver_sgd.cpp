@@ -391,7 +391,9 @@ SolverEntry sgd_solver() {
           "stochastic gradients: so many features that nothing else fits",
           [](const Problem& p) {
             if (p.rows < 4) return std::string("needs at least 4 rows");
-            return std::string(p.options.lambda_per_target ? "does not choose lambda" : "");
+            const bool chooses =
+                p.options.lambda_per_target || p.options.validation != Validation::folds;
+            return std::string(chooses ? "does not choose lambda" : "");
           },
           bytes,
           seconds,

@@ -58,9 +58,9 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
   FitReport& outcome = result.report;
   {
     const Stopwatch watch(outcome.seconds.total);
-    outcome.scale = resolve_scale(options.scale, summary);
-    model.scaling = make_scaling(options.scale, summary);
     const auto infos = entry.options();
+    outcome.scale = resolve_scale(options.scale, summary, infos);
+    model.scaling = make_scaling(outcome.scale, summary);
     model.recipe = {map,
                     entry.complete(resolve_automatic(infos, map_options, summary, model.scaling)),
                     static_cast<std::uint64_t>(options.seed), summary.cols};

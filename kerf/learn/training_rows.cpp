@@ -62,6 +62,23 @@ TrainingRows::TrainingRows(RowSource& source, const DataSummary& summary, const 
 
 void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive,
                             std::span<const Index> skip) {
+  const auto all = [&](const Block& block) {
+    receive(block);
+    return true;
+  };
+  pass(folds, all, skip);
+}
+
+void TrainingRows::for_fold(Index fold, Index folds,
+                            const std::function<bool(const Block&)>& receive) {
+  std::vector<Index> skip(static_cast<std::size_t>(folds), summary_.rows);
+  skip[static_cast<std::size_t>(fold)] = 0;
+  pass(folds, receive, skip);
+}
+
+void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& receive,
+                        std::span<const Index> skip) {
+  bool wanted = true;
   Matrix<float> z;
   Matrix<double> y;
   std::vector<double> weights;
@@ -74,11 +91,12 @@ void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>
       map_.transform(rows.x(), z.view());
       targets_.encode(rows, y, weights);
     }
-    receive({fold, seen[static_cast<std::size_t>(fold)], z.view(), y.view(), weights});
+    wanted = wanted &&
+             receive({fold, seen[static_cast<std::size_t>(fold)], z.view(), y.view(), weights});
     seen[static_cast<std::size_t>(fold)] += rows.rows();
   };
   FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip);
-  read_into(buffers);
+  read_into(buffers, wanted);
 }
 
 void TrainingRows::for_each_input(Index folds,
@@ -91,7 +109,7 @@ void TrainingRows::for_each_input(Index folds,
   };
   FoldBuffers buffers(folds, input_block_rows(map_.in_dim(), summary_.rows), fold_key_, flush, {},
                       true);
-  read_into(buffers);
+  read_into(buffers, true);
 }
 
 void TrainingRows::features(const RowsView& x, MatrixView<float> z) const {
@@ -99,11 +117,11 @@ void TrainingRows::features(const RowsView& x, MatrixView<float> z) const {
   map_.transform(x, z);
 }
 
-void TrainingRows::read_into(FoldBuffers& buffers) {
+void TrainingRows::read_into(FoldBuffers& buffers, const bool& wanted) {
   RowBlock block;
   Index done = 0;
   source_.rewind();
-  for (;;) {
+  while (wanted) {
     {
       const Stopwatch watch(seconds_.read);
       if (!source_.next(block)) break;
@@ -114,6 +132,7 @@ void TrainingRows::read_into(FoldBuffers& buffers) {
     buffers.add(block);
     report(progress_, "features", done, summary_.rows);
   }
+  if (!wanted) return;
   KERF_REQUIRE(done == summary_.rows, data, "the rows changed while they were read");
   buffers.finish();
 }
@@ -142,7 +161,8 @@ Origin origin_of(MatrixView<const float> z, MatrixView<const double> y) {
 }
 
 Index fold_count(const FitOptions& options, Index rows) {
-  return options.lambda ? 1 : std::min(options.folds, rows);
+  return options.lambda || options.validation != Validation::folds ? 1
+                                                                   : std::min(options.folds, rows);
 }
 
 }  // namespace kerf

@@ -75,6 +75,8 @@ class TrainingRows {
   /// first skip[fold] rows of each fold are read but not handed over.
   void for_each(Index folds, const std::function<void(const Block&)>& receive,
                 std::span<const Index> skip = {});
+  /// One fold's rows only, until `receive` returns false.
+  void for_fold(Index fold, Index folds, const std::function<bool(const Block&)>& receive);
   /// The same rows before they become features, in larger blocks: for who makes features of a few
   /// rows at a time.  `rows`: inputs (scaled); their targets are y, encoded, and `weights`.
   struct InputBlock {
@@ -98,8 +100,10 @@ class TrainingRows {
   static Index bytes(Index rows, Index inputs, Index features, Index outputs, Index folds);
 
  private:
-  /// One pass: reads, scales and hands rows to `buffers`.
-  void read_into(FoldBuffers& buffers);
+  void pass(Index folds, const std::function<bool(const Block&)>& receive,
+            std::span<const Index> skip);
+  /// One pass: reads, scales and hands rows to `buffers`, as long as they are wanted.
+  void read_into(FoldBuffers& buffers, const bool& wanted);
 
   RowSource& source_;
   const DataSummary& summary_;

@@ -111,12 +111,16 @@ void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* var
     const Index end = std::min(begin + step, block.rows());
     z.resize(end - begin, map_->out_dim());
     map_->transform(block.x().slice(begin, end), z.view());
-    parallel_for(end - begin, 16, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) score_row(model_.linear, z.row(i), out.row(begin + i));
-    });
+    linear_scores(model_.linear, z.view(), out.view().slice(begin, end));
     if (variance != nullptr)
       model_.variance->variances(z.view(), variance->view().slice(begin, end));
   }
+}
+
+void linear_scores(const LinearModel& model, MatrixView<const float> z, MatrixView<double> out) {
+  parallel_for(z.rows, 16, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) score_row(model, z.row(i), out.row(i));
+  });
 }
 
 const Encoding& file_encoding(const Model& model) {
@@ -133,14 +137,23 @@ void softmax(std::span<double> scores) {
   for (double& s : scores) s /= sum;
 }
 
+/// The squared loss regresses on one-hot targets minus 1/classes, whose mean is the probability.
+static void from_regression(std::span<double> scores) {
+  double sum = 0;
+  for (double& s : scores) sum += s = std::max(s + 1 / static_cast<double>(scores.size()), 0.0);
+  for (double& s : scores) s = sum > 0 ? s / sum : 1 / static_cast<double>(scores.size());
+}
+
 void to_probabilities(const Model& model, Matrix<double>& scores) {
-  KERF_REQUIRE(model.temperature.has_value(), usage,
-               "this model was trained with the squared loss and has no probabilities: fit with "
-               "--loss logistic");
-  for (Index i = 0; i < scores.rows(); ++i) {
-    for (double& s : scores.row(i)) s *= *model.temperature;
-    softmax(scores.row(i));
-  }
+  KERF_REQUIRE(model.task == Task::classification, usage,
+               "this model predicts numbers: probabilities are for classes");
+  for (Index i = 0; i < scores.rows(); ++i)
+    if (model.temperature) {
+      for (double& s : scores.row(i)) s *= *model.temperature;
+      softmax(scores.row(i));
+    } else {
+      from_regression(scores.row(i));
+    }
 }
 
 std::vector<Index> best_class(const Matrix<double>& scores) {

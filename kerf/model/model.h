@@ -43,6 +43,9 @@ struct LinearModel {
   std::vector<double> intercept;  ///< one per output
 };
 
+/// out = y of each row of z.
+void linear_scores(const LinearModel& model, MatrixView<const float> z, MatrixView<double> out);
+
 /// How the model came to be; for `kerf info`.
 struct TrainingRecord {
   std::string version;  ///< of kerf
@@ -63,7 +66,8 @@ struct Model {
   ImageShape image;                  ///< of the rows that the map sees
   bool is_sparse = false;
   LinearModel linear;
-  /// Classification: probabilities are softmax(temperature x scores); none: there are none.
+  /// Classification: probabilities are softmax(temperature x scores); none: scores + 1/classes,
+  /// cut off at 0.
   std::optional<double> temperature;
   std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
   std::optional<PredictiveVariance> variance;  ///< with `fit --variance`

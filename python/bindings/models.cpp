@@ -23,6 +23,13 @@ class TrainedModel {
       predictor_.scores(block, part);
     });
   }
+  /// rows x classes.
+  py::array_t<double> probabilities(py::handle x) const {
+    return apply<double>(x, model_.outputs(), [&](RowBlock& block, Matrix<double>& part) {
+      predictor_.scores(block, part);
+      to_probabilities(model_, part);
+    });
+  }
   /// Scores, and the variance of each; Error if the model was trained without variances.
   py::tuple scores_and_variances(py::handle x) const {
     const Index outputs = model_.outputs();
@@ -236,6 +243,7 @@ void add_models(py::module_& module) {
   py::class_<TrainedModel, std::shared_ptr<TrainedModel>>(module, "Model")
       .def("describe", &describe_model)
       .def("scores", &TrainedModel::scores)
+      .def("probabilities", &TrainedModel::probabilities)
       .def("scores_and_variances", &TrainedModel::scores_and_variances)
       .def("features", &TrainedModel::features)
       .def_property_readonly(

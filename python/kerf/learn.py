@@ -332,6 +332,14 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    def predict_proba(self, X):
+        """Probabilities of the classes: shape (rows, classes), each row sums to 1.
+
+        Softmax of the scores times a factor fitted on rows left out; after `partial_fit`, or with a fixed `lambda_` and the squared loss, the
+        regression's own estimates, cut off at 0.
+        """
+        return self._fitted().probabilities(use_rows(self, X)[0])
+
     def predict(self, X):
         """The class with the largest score."""
         scores = self._scores(X)

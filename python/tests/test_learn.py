@@ -276,3 +276,15 @@ def test_survives_a_fork(regression):
     with multiprocessing.get_context("fork").Pool(2) as pool:
         for there in pool.map(_predict, [(model, X)] * 4):
             assert np.array_equal(there, model.predict(X))
+
+
+@pytest.mark.parametrize("options", [{"loss": "squared"}, {"loss": "logistic"}, {"loss": "squared", "lambda_": 1e-3}, {"map": "exact", "kernel": "ntk"}])
+def test_probabilities_are_those_of_the_classes(options):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1200, 2))
+    y = (rng.uniform(size=1200) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
+    options = {"map": "rff", "features": 64, **options} if "map" not in options else options
+    p = kerf.KernelClassifier(**options).fit(X[:900], y[:900]).predict_proba(X[900:])
+    assert p.shape == (300, 2) and np.allclose(p.sum(axis=1), 1) and p.min() >= 0
+    truth = 1 / (1 + np.exp(-3 * X[900:, 0]))
+    assert np.abs(p[:, 1] - truth).mean() < 0.1

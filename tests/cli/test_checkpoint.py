@@ -59,4 +59,6 @@ def test_probabilities_and_log_loss(kerf):
         assert len(values) == 3 and abs(sum(values) - 1) < 1e-9 and min(values) >= 0
     assert kerf("score", "m.kerf", DATA / "iris_test.csv", "--json").json["log_loss"] < 0.7
     assert kerf("fit", DATA / "iris_train.csv", "-o", "s.kerf", "--map", "rff", "--features", "32", "--quiet").code == 0
-    assert kerf("predict", "s.kerf", DATA / "iris_test.csv", "--probability").code == 2
+    assert kerf("score", "s.kerf", DATA / "iris_test.csv", "--json").json["log_loss"] < 0.6  # the squared loss is calibrated too
+    kerf("fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "16", "-o", "r.kerf")
+    assert kerf("predict", "r.kerf", DATA / "diabetes_test.csv", "--probability").code == 2

@@ -81,3 +81,15 @@ def test_info_of_an_exact_model_names_its_rows_and_command(kerf):
     text = kerf("info", "e.kerf").out
     assert "120 training rows" in text and "leave-one-out" in text
     assert "kerf fit" in text and "--map exact --kernel ntk" in text
+
+
+def test_lambda_by_gcv_and_leave_one_out(kerf):
+    options = ["fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "32", "--solver", "cholesky", "--precision", "double", "--json"]
+    found = {how: kerf(*options, "--validation", how).json for how in ("folds", "gcv", "leave-one-out")}
+    assert [f["validation"] for f in found.values()] == ["5-fold cross-validation", "generalised cross-validation", "leave-one-out"]
+    errors = [f["cv_error"] for f in found.values()]
+    assert max(errors) < 1.1 * min(errors)  # estimates of one number
+    kept = kerf(*options, "--validation", "gcv", "--checkpoint", "kept", "-o", "m.kerf").json
+    again = kerf("refit", "m.kerf", "--checkpoint", "kept", "--validation", "gcv", "-o", "n.kerf", "--json")
+    assert again.code == 0 and abs(again.json["lambda"] / kept["lambda"] - 1) < 1e-12, again.err
+    assert kerf(*options[:-1], "--validation", "gcv", "--solver", "pcg").code == 2

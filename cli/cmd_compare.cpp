@@ -1,0 +1,161 @@
+// kerf compare: maps x numbers of features x seeds on a user's data.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+struct CompareArguments {
+  std::vector<std::string> data, test;
+  std::string maps = "rff,arccos,ntk-rf", report;
+  Params data_options, compare_options, fit_options, map_options;
+};
+
+Json interval_json(const Interval& found) {
+  return {{"mean", found.mean}, {"sd", found.sd}, {"low", found.low}, {"high", found.high}};
+}
+
+Json entry_json(const Comparison& c, const Comparison::Entry& entry) {
+  Json json = {{"map", entry.spec.label},
+               {"features", entry.features > 0 ? Json(entry.features) : Json()},
+               {"options", options_json(entry.options)},
+               {"error", interval_json(entry.error())},
+               {"seconds", interval_json(entry.seconds())},
+               {"memory_bytes", entry.memory},
+               {"pareto", entry.on_front}};
+  if (c.task == Task::classification) json["accuracy"] = 1 - entry.error().mean;
+  for (const char* metric : {"relative_frobenius", "spectral_error", "epsilon", "condition_number"})
+    if (const auto found = entry.quality(metric)) json[metric] = interval_json(*found);
+  Json runs = Json::array();
+  for (const auto& run : entry.runs) {
+    runs.push_back({{"error", run.error}, {"seconds", run.seconds}, {"lambda", run.lambda}});
+    if (c.task == Task::regression) runs.back()["r2"] = run.r2;
+  }
+  json["by_seed"] = runs;
+  return json;
+}
+
+Json comparison_json(const Comparison& c, const std::string& fit) {
+  Json json = {{"task", c.task == Task::classification ? "classification" : "regression"},
+               {"rows", c.rows},
+               {"columns", c.cols},
+               {"sample", c.sample},
+               {"error_is", fmt::format("{}, {}", c.error_name(), c.validation)},
+               {"kernel_lambda", c.kernel_lambda}};
+  for (const auto& entry : c.entries) json["results"].push_back(entry_json(c, entry));
+  const auto& best = c.entries[c.recommended];
+  json["recommendation"] = {{"map", best.spec.label},
+                            {"features", best.features > 0 ? Json(best.features) : Json()},
+                            {"says", c.recommendation},
+                            {"command", fit}};
+  json["seconds"] = c.seconds;
+  json["peak_memory_bytes"] = peak_memory();
+  return json;
+}
+
+void print_comparison(const Comparison& c, const std::string& fit) {
+  fmt::print("{}  {} rows, {} columns; {}, {}\n", bold("data    "), with_commas(c.rows),
+             with_commas(c.cols), c.error_name(), c.validation);
+  std::size_t width = 3;
+  for (const auto& entry : c.entries) width = std::max(width, entry.spec.label.size());
+  fmt::print("\n  {:<{}}  features      error  +-            seconds    memory  kernel error\n",
+             "map", width);
+  for (std::size_t e = 0; e < c.entries.size(); ++e) {
+    const auto& entry = c.entries[e];
+    const Interval error = entry.error();
+    const auto kernel = entry.quality("relative_frobenius");
+    fmt::print("{} {:<{}}  {:>8}  {:>9.4g}  {:<9}  {:>9.3g}  {:>8}  {}\n",
+               e == c.recommended ? "*"
+               : entry.on_front   ? "+"
+                                  : " ",
+               entry.spec.label, width, entry.features > 0 ? with_commas(entry.features) : "",
+               error.mean, error.count > 1 ? fmt::format("{:.2g}", error.sd) : "",
+               entry.seconds().mean, human_bytes(entry.memory),
+               kernel ? fmt::format("{:.3g}", kernel->mean) : "");
+  }
+  fmt::print("\n  * recommended, + on the Pareto front of error, time and memory\n\n{}\n  {}\n",
+             c.recommendation, fit);
+}
+
+/// The command that fits what was recommended.
+std::string recommended_command(const CompareArguments& arguments, const Comparison& c) {
+  const auto& best = c.entries[c.recommended];
+  Params options = best.spec.options;
+  if (best.features > 0) options["features"] = std::to_string(best.features);
+  return fit_command(arguments.data, best.spec.map,
+                     {arguments.data_options, options, arguments.fit_options});
+}
+
+void run_compare(const CompareArguments& arguments, const Common& common) {
+  const auto options = read_options<CompareOptions>(arguments.compare_options, "kerf compare");
+  const auto fit = read_options<FitOptions>(arguments.fit_options, "kerf compare");
+  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf compare");
+  Params common_options = arguments.map_options;
+  const auto sizes = parse_sizes(take_option(common_options, "features", "256,1024,4096"));
+  const auto specs = with_common_options(parse_specs(arguments.maps), common_options);
+  if (!fit.checkpoint.empty() || fit.variance)
+    throw Error(ErrorKind::usage, "a comparison keeps no models: no --checkpoint, no --variance");
+  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  const Progress progress = terminal_progress(common.quiet);
+  const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
+  Dataset data = open_dataset(arguments.data, data_options, key, progress);
+  if (resolve_scale(fit.scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
+  std::function<Score(const Model&)> test;
+  if (!arguments.test.empty())
+    test = [&](const Model& model) {
+      const auto rows =
+          open_for_model(arguments.test, data.encoding, data_options, io::Targets::require);
+      return evaluate(model, *rows, common.memory_limit());
+    };
+  Comparison found = compare_maps(*data.source, data.summary, specs, sizes, options, fit, test,
+                                  common.memory_limit(), progress);
+  if (test) found.validation = fmt::format("{}", fmt::join(arguments.test, ", "));
+  clear_progress();
+  const std::string command = recommended_command(arguments, found);
+  if (!arguments.report.empty())
+    write_text(arguments.report, compare_report(found, command, common.command_line));
+  if (common.json)
+    print_json(comparison_json(found, command));
+  else if (!common.quiet)
+    print_comparison(found, command);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  CLI::App* command = add_command(
+      app, common, "compare", "maps and numbers of features on your data, and which to take",
+      "  kerf compare data.csv --maps rff,arccos,ntk-poly --features 256,1024,4096 "
+      "--report compare.html\n"
+      "  kerf compare data.csv --maps arccos:directions=gaussian,arccos:directions=orthogonal\n"
+      "  kerf compare train.csv --test test.csv --maps auto,exact:kernel=ntk --seeds 1 --json");
+  command->add_option("DATA", arguments->data, "rows with a target, as for kerf fit")->required();
+  command
+      ->add_option("--maps", arguments->maps,
+                   "maps by commas, options of one by colons, as in rff,arccos:order=0 "
+                   "[rff,arccos,ntk-rf]")
+      ->type_name("A,B:x=1");
+  command->add_option("--test", arguments->test, "rows to score on, instead of --holdout")
+      ->type_name("FILE")
+      ->expected(1, 1000);
+  command->add_option("--report", arguments->report, "an HTML page about it")->type_name("FILE");
+  add_described(*command, "Comparison", list_options<CompareOptions>(), arguments->compare_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
+  auto map_options = all_map_options();
+  for (auto& option : map_options)
+    if (option.name == "features") {
+      option.type = OptionType::text;
+      option.default_value = "256,1024,4096";
+      option.help = "numbers of features, as in 256,1024";
+    }
+  add_described(*command, "Options of maps", map_options, arguments->map_options);
+  command->callback(
+      [=, &common, &run] { run = [=, &common] { run_compare(*arguments, common); }; });
+}
+
+}  // namespace kerf::cli

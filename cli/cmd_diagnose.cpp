@@ -1,0 +1,137 @@
+// kerf diagnose: how close a feature map comes to its kernel.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+struct DiagnoseArguments {
+  std::vector<std::string> data;
+  std::string map = "rff", report;
+  Params data_options = {{"target", "none"}}, diagnose_options, map_options;
+};
+
+Json quality_json(const KernelQuality& quality) {
+  Json json;
+  for (const auto& metric : quality_metrics()) json[metric.name] = metric.value(quality);
+  json["smallest"] = quality.spectral.smallest;
+  json["largest"] = quality.spectral.largest;
+  json["converged"] = quality.converged;
+  return json;
+}
+
+Json size_json(const Diagnosis::Size& size) {
+  Json json = {{"features", size.features}}, intervals, maps = Json::array();
+  for (const auto& metric : quality_metrics()) {
+    const Interval found = quality_interval(size.maps, metric.name);
+    json[metric.name] = found.mean;
+    intervals[metric.name] = {found.low, found.high};
+  }
+  for (const auto& map : size.maps) maps.push_back(quality_json(map));
+  json["intervals"] = intervals;
+  json["by_seed"] = maps;
+  return json;
+}
+
+Json diagnosis_json(const Diagnosis& d) {
+  Json json = {{"map", d.map},
+               {"options", options_json(d.options)},
+               {"rows", d.rows},
+               {"columns", d.cols},
+               {"sample", d.sample},
+               {"lambda", d.lambda},
+               {"statistical_dimension", d.statistical_dimension},
+               {"mean_diagonal", d.mean_diagonal},
+               {"seeds", d.seeds}};
+  json.update(size_json(d.sizes.back()));
+  json["says"] = describe_quality(d);
+  json["spectrum"] = d.spectrum;
+  json["spectrum_of_features"] = d.sizes.back().maps.front().spectrum;
+  for (const auto& size : d.sizes) json["sizes"].push_back(size_json(size));
+  json["seconds"] = d.seconds;
+  json["peak_memory_bytes"] = peak_memory();
+  return json;
+}
+
+void print_diagnosis(const Diagnosis& d) {
+  fmt::print("{}  {} rows of {}, {} columns\n", bold("sample  "), with_commas(d.sample),
+             with_commas(d.rows), with_commas(d.cols));
+  fmt::print("{}  {}, {} seeds\n", bold("map     "), d.map, d.seeds.size());
+  fmt::print("{}  lambda {:g}: statistical dimension {:.4g}, mean diagonal {:.4g}\n",
+             bold("kernel  "), d.lambda, d.statistical_dimension, d.mean_diagonal);
+  for (const auto& size : d.sizes) {
+    fmt::print("{}  {}\n", bold("features"), with_commas(size.features));
+    for (const auto& metric : quality_metrics()) {
+      const Interval found = quality_interval(size.maps, metric.name);
+      if (!std::isfinite(found.mean)) continue;
+      fmt::print("          {:<36} {:>9.4g}", metric.label, found.mean);
+      if (found.count > 1) fmt::print("   {:.4g} .. {:.4g}", found.low, found.high);
+      fmt::print("\n");
+    }
+  }
+  fmt::print("{}  {}\n", bold("so      "), describe_quality(d));
+  fmt::print("{}  {}\n", bold("time    "), human_seconds(d.seconds));
+}
+
+void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
+  const auto options = read_options<DiagnoseOptions>(arguments.diagnose_options, "kerf diagnose");
+  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf diagnose");
+  const FeatureMapEntry& entry = find_feature_map(arguments.map);
+  Params params = arguments.map_options;
+  const auto sizes = parse_sizes(take_option(params, "features", "1024"));
+  for (const auto& option : entry.options())
+    if (option.name == "bias") params.try_emplace("bias", "0");  // the rows as they are
+  entry.complete(params);
+  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  const Progress progress = terminal_progress(common.quiet);
+  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
+  Dataset data = open_dataset(arguments.data, data_options, key, progress);
+  const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
+                                   options, common.memory_limit(), progress);
+  clear_progress();
+  for (const auto& size : found.sizes)
+    for (const auto& map : size.maps)
+      if (!map.converged) {
+        fmt::print(stderr,
+                   "kerf: warning: an eigenvalue had not settled after 400 steps: epsilon and the "
+                   "condition number of {} features are at least what is shown\n",
+                   size.features);
+        break;
+      }
+  if (!arguments.report.empty())
+    write_text(arguments.report, diagnose_report(found, common.command_line));
+  if (common.json)
+    print_json(diagnosis_json(found));
+  else if (!common.quiet)
+    print_diagnosis(found);
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto arguments = std::make_shared<DiagnoseArguments>();
+  CLI::App* command = add_command(
+      app, common, "diagnose", "how close features come to their kernel",
+      "  kerf diagnose data.csv --map rff --features 1024\n"
+      "  kerf diagnose data.csv --target price --map arccos --features 256,1024,4096 "
+      "--report arccos.html\n"
+      "  kerf diagnose data.csv --map ntk-rf --lambda 1e-5 --sample 10000 --seeds 1 --json");
+  command
+      ->add_option("DATA", arguments->data,
+                   "rows; every column is input unless --target says which one is not")
+      ->required();
+  command->add_option("--map", arguments->map, "feature map, see `kerf maps` [rff]")
+      ->type_name("NAME");
+  command->add_option("--report", arguments->report, "an HTML page about it")->type_name("FILE");
+  add_described(*command, "Diagnosis", list_options<DiagnoseOptions>(),
+                arguments->diagnose_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  command->callback(
+      [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,133 @@
+// kerf plan: how many features meet a target, and what they cost.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+struct PlanArguments {
+  std::vector<std::string> data;
+  std::string map = "rff", report;
+  Params data_options, plan_options, map_options;
+};
+
+Json plan_json(const Plan& plan, const std::string& fit) {
+  Json sizes = Json::array(), bounds = Json::array(), costs = Json::array();
+  for (const auto& size : plan.sizes)
+    sizes.push_back({{"features", size.features}, {"values", size.values}, {"limit", size.limit}});
+  for (const auto& bound : plan.bounds)
+    bounds.push_back({{"name", bound.name},
+                      {"features", bound.features},
+                      {"formula", bound.formula},
+                      {"note", bound.note}});
+  for (const auto& cost : plan.costs)
+    costs.push_back({{"features", cost.features},
+                     {"seconds", cost.seconds},
+                     {"memory_bytes", cost.memory},
+                     {"solver", cost.solver}});
+  return {{"goal", kGoalNames[static_cast<int>(plan.goal)]},
+          {"target", plan.target},
+          {"features", plan.features ? Json(*plan.features) : Json()},
+          {"extrapolated", plan.extrapolated},
+          {"reason", plan.reason},
+          {"command", plan.features ? Json(fit) : Json()},
+          {"map", plan.map},
+          {"options", options_json(plan.options)},
+          {"rows", plan.rows},
+          {"columns", plan.cols},
+          {"sample", plan.sample},
+          {"lambda", plan.lambda ? Json(*plan.lambda) : Json()},
+          {"statistical_dimension", plan.statistical_dimension},
+          {"slope", plan.slope},
+          {"measured", sizes},
+          {"bounds", bounds},
+          {"costs", costs},
+          {"seconds", plan.seconds},
+          {"peak_memory_bytes", peak_memory()}};
+}
+
+void print_plan(const Plan& plan, const std::string& fit) {
+  fmt::print("{}  {} {:g}, map {}{}\n", bold("target  "), kGoalNames[static_cast<int>(plan.goal)],
+             plan.target, plan.map, plan.lambda ? fmt::format(", lambda {:g}", *plan.lambda) : "");
+  for (const auto& size : plan.sizes) {
+    const Interval found = interval_of(size.values);
+    fmt::print("{}  {:>6} features: {:.4g} (another map stays below {:.4g})\n", bold("measured"),
+               with_commas(size.features), found.mean, size.limit);
+  }
+  for (const auto& bound : plan.bounds)
+    fmt::print("{}  {:.3g} features suffice by {}{}{}\n", bold("theory  "), bound.features,
+               bound.name, bound.note.empty() ? "" : ": ", bound.note);
+  if (!plan.bounds.empty())
+    fmt::print(
+        "          theory holds for the worst data and is pessimistic: take what was "
+        "measured\n");
+  if (!plan.features) {
+    fmt::print("{}  out of reach: {}\n", bold("answer  "), plan.reason);
+    return;
+  }
+  fmt::print("{}  {} features ({})\n", bold("answer  "), with_commas(*plan.features), plan.reason);
+  for (const auto& cost : plan.costs)
+    if (cost.features == *plan.features)
+      fmt::print("{}  about {} and {} to fit {} rows (solver {})\n", bold("cost    "),
+                 human_seconds(cost.seconds), human_bytes(cost.memory), with_commas(plan.rows),
+                 cost.solver);
+  fmt::print("{}  {}\n", bold("do      "), fit);
+}
+
+void run_plan(const PlanArguments& arguments, const Common& common) {
+  const auto options = read_options<PlanOptions>(arguments.plan_options, "kerf plan");
+  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf plan");
+  const FeatureMapEntry& entry = find_feature_map(arguments.map);
+  if (arguments.map_options.contains("features"))
+    throw Error(ErrorKind::usage,
+                "kerf plan finds --features; kerf diagnose looks at a given number of them");
+  entry.complete(arguments.map_options);
+  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  const Progress progress = terminal_progress(common.quiet);
+  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
+  Dataset data = open_dataset(arguments.data, data_options, key, progress);
+  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
+    data.centre_large_columns();
+  const Plan plan = make_plan(*data.source, data.summary, arguments.map, arguments.map_options,
+                              options, common.memory_limit(), progress);
+  clear_progress();
+  Params fit_options;
+  const bool lambda_matters = plan.goal == PlanGoal::epsilon || options.lambda;
+  if (plan.lambda && lambda_matters) fit_options["lambda"] = format_number(*plan.lambda);
+  if (arguments.plan_options.contains("scale"))
+    fit_options["scale"] = arguments.plan_options.at("scale");
+  Params map_options = arguments.map_options;
+  if (plan.features) map_options["features"] = std::to_string(*plan.features);
+  const std::string fit =
+      fit_command(arguments.data, plan.map, {arguments.data_options, map_options, fit_options});
+  if (!arguments.report.empty())
+    write_text(arguments.report, plan_report(plan, fit, common.command_line));
+  if (common.json)
+    print_json(plan_json(plan, fit));
+  else if (!common.quiet)
+    print_plan(plan, fit);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Common& common, std::function<void()>& run) {
+  const auto arguments = std::make_shared<PlanArguments>();
+  CLI::App* command =
+      add_command(app, common, "plan", "how many features meet a target, and what they cost",
+                  "  kerf plan data.csv --map rff --epsilon 0.5 --lambda 1e-4\n"
+                  "  kerf plan data.csv --map ntk-rf --kernel-error 0.05 --report plan.html\n"
+                  "  kerf plan data.csv --map arccos --validation-error 0.03");
+  command->add_option("DATA", arguments->data, "rows, as for kerf fit")->required();
+  command->add_option("--map", arguments->map, "feature map, see `kerf maps` [rff]")
+      ->type_name("NAME");
+  command->add_option("--report", arguments->report, "an HTML page about it")->type_name("FILE");
+  add_described(*command, "Plan", list_options<PlanOptions>(), arguments->plan_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  command->callback([=, &common, &run] { run = [=, &common] { run_plan(*arguments, common); }; });
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/diagnostics/sampled_map.h"
+
+#include <algorithm>
+
+#include "kerf/core/require.h"
+#include "kerf/features/automatic.h"
+#include "kerf/learn/training_rows.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+
+RowBlock draw_sample(RowSource& source, const DataSummary& summary, const Scaling& scaling,
+                     Index count, rng::Key key, const Progress& progress) {
+  SampleKeeper keeper(key, count);
+  RowBlock block;
+  Index done = 0;
+  source.rewind();
+  while (source.next(block)) {
+    keeper.add(block);
+    done += block.rows();
+    report(progress, "sampling", done, summary.rows);
+  }
+  RowBlock sample = keeper.take();
+  KERF_REQUIRE(sample.rows() >= 2, data, "a comparison needs at least 2 rows, not {}",
+               sample.rows());
+  scaling.apply(sample);
+  return sample;
+}
+
+std::vector<Index> parse_sizes(const std::string& text) {
+  std::vector<Index> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto number = parse_number(text.substr(begin, end - begin));
+    KERF_REQUIRE(number && *number >= 1 && *number <= 1 << 24 &&
+                     *number == static_cast<double>(static_cast<Index>(*number)),
+                 usage,
+                 "--features is a number between 1 and {}, or several as in 256,1024, not '{}'",
+                 1 << 24, text);
+    sizes.push_back(static_cast<Index>(*number));
+    begin = end + 1;
+  }
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+SampledMap::SampledMap(RowSource& source, const DataSummary& summary, const Scaling& scaling,
+                       const RowBlock& sample, std::string map, const Params& options,
+                       Index memory_limit)
+    : source_(source),
+      summary_(summary),
+      scaling_(scaling),
+      sample_(sample),
+      map_(std::move(map)),
+      entry_(find_feature_map(map_)),
+      options_(entry_.complete(resolve_automatic(entry_.options(), options, summary, scaling))),
+      memory_limit_(memory_limit) {}
+
+Params SampledMap::options(Index features) const {
+  Params all = options_;
+  all["features"] = std::to_string(features);
+  return all;
+}
+
+Matrix<float> SampledMap::features(Index count, std::uint64_t seed, double* seconds,
+                                   const Progress& progress) const {
+  Recipe recipe{map_, entry_.complete(options(count)), seed, summary_.cols};
+  ScaledSource scaled(source_, scaling_);
+  recipe.fit(scaled, memory_limit_, progress);
+  const auto map = recipe.make(memory_limit_);
+  Matrix<float> z(sample_.rows(), map->out_dim());
+  double ignored = 0;
+  const Stopwatch watch(seconds != nullptr ? *seconds : ignored);
+  map->transform(sample_.x(), z.view());
+  return z;
+}
+
+}  // namespace kerf
