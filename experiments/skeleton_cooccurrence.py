@@ -31,7 +31,8 @@ def occurrences(experiment, layers, features):
             count[np.ix_(pixels, pixels)] += 1
     chance = np.diag(count) / total
     covariance = count / total - np.outer(chance, chance)
-    return covariance / np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    with np.errstate(invalid="ignore"):  # pixels that no window covers never occur
+        return covariance / np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
 
 
 def shared_layer(layers):

@@ -3,7 +3,7 @@
 Random 24x24 crops, flips, brightness, contrast and saturation (other ones in every epoch), whitened images, patches of
 the first convolution as principal components (10, 12, 16 of 4x4, 5x5, 6x6), logistic loss, AdaGrad straight from the
 generator; test images are centre crops.  Published: 10^6 features and 120 epochs, the learning rate tuned by hand.
-Here the rate is chosen on the first training images (auto), the scale of the circles was on images held out of training.
+Here the rate is chosen on the first training images (auto), the scale of the circles of principal components was on images held out of training; that of `full` was not tuned.
 
 Every finished row is written at once and every fit keeps a checkpoint in --work, so that a run that was stopped goes
 on where it was: call it again with the same options.
@@ -106,7 +106,7 @@ def finish(experiment, write=False):
         peers = [peer for peer in convolutions if all(peer[k] == row[k] for k in ("features", "epochs", "rows"))]
         row["rank"] = 1 + sum(peer["accuracy"] > row["accuracy"] for peer in peers)
         row["published_rank"] = 1 + sum(peer["published"] > row["published"] for peer in peers)
-    experiment.notes = ["The learning rate is chosen on the first training images, the scale of the circles was on held-out ones (2 % of the images are held out of every fit). "
+    experiment.notes = ["The learning rate is chosen on the first training images, the scale of the circles of principal components was on held-out ones (2 % of the images are held out of every fit). "
                         "`linear`: ridge regression on the same whitened crops. `held out`: best accuracy of an epoch on augmented held-out images. "
                         "Minutes are since the last start, where a fit was resumed."]
     if write:

@@ -252,9 +252,9 @@ void Sampler::make_canonical(Product& product) const {
 }
 
 /// Features by their integers: open addressing.
-class Index_of_features {
+class FeatureIndex {
  public:
-  explicit Index_of_features(Index columns) {
+  explicit FeatureIndex(Index columns) {
     std::size_t size = 64;
     while (size < 2 * static_cast<std::size_t>(columns)) size *= 2;
     slots_.assign(size, 0);
@@ -314,7 +314,7 @@ SkeletonTable draw_skeleton(const Skeleton& skeleton, const DrawOptions& options
   const Sampler sampler(skeleton, options);
   SkeletonTable table;
   table.atoms = sampler.atoms();
-  Index_of_features known(options.columns);
+  FeatureIndex known(options.columns);
   std::vector<Index> counts;  // of the first column of each feature
   Product product;
   double base_factors = 0;
