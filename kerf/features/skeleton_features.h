@@ -6,9 +6,9 @@
 //
 // Unbiased:   E <phi(x), phi(y)> = k(x, y), the kernel of the skeleton (kernels/skeleton_kernel.h).
 // Error:      Var <= 2 B / M for M features, B = Skeleton::second_moment() (1 without spheres).
-// Cost:       proportional to the number of base factors, C(S) an average draw: about 1 ns a
-//             feature and core for conv nets with ReLU (bench/skeleton_bench.cpp), the rows
-//             vectorised.  Memory: 13 bytes a feature and 8 a factor, redrawn from the key on load.
+// Cost:       proportional to the number of base factors, C(S) an average draw
+//             (bench/skeleton_bench.cpp), the rows vectorised.  Memory: 13 bytes a feature and 8 a
+//             factor, redrawn from the key on load.
 // Reference:  Daniely, Frostig, Gupta, Singer, "Random features for compositional kernels", 2017.
 // Differs:    see skeleton_draw.h.
 //
