@@ -11,6 +11,7 @@ all stages of the table run; --map, --features, --depth, --prepare and --extra c
 """
 import json
 import pathlib
+import shutil
 
 from harness import Experiment
 
@@ -61,7 +62,7 @@ def run(experiment):
         experiment.row(**key, accuracy=round(100 * report["test"]["accuracy"], 2), published=published(map, features, depth),
                        minutes=round(seconds["total"] / 60, 1), feature_minutes=round(seconds["features"] / 60, 1),
                        cv_error=report["cv_error"], lambda_=report["lambda"], memory_gb=round(report["peak_memory_bytes"] / 2**30, 2))
-        checkpoint.unlink(missing_ok=True)
+        shutil.rmtree(checkpoint, ignore_errors=True)
         experiment.write()
     experiment.note("Published: CNTKSketch (cntk maps) and GradRF at the same dimension, depth 3, on a GPU.  Minutes: the whole fit on the "
                     "training images, of which feature minutes for the features; predicting the test images is not counted.")
