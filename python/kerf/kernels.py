@@ -35,6 +35,10 @@ _FORMULAS = {
               "the angle between the rows with `bias` appended.",
     "nngp": "``|x| |y| S_L``, S_0 = a, S_l = kappa1(S_{l-1}): a wide random ReLU network with `depth` = L hidden layers; a the cosine of the angle between the rows "
             "with `bias` appended.  k(x, x) = |x|^2.",
+    "cntk": "The tangent kernel of a convolutional ReLU network: NTK recursions on the windows of two images, summed over pairs of pixels (`pooling='gap'`) or over "
+            "equal pixels.  Rows of images: `image='32x32x3'`.",
+    "skeleton": "The kernel of a computation skeleton: power series of means of base kernels, node by node; `skeleton='circle 1, conv 4/2 relu, full relu'`, "
+                "`image='24x24x3'`.",
     "ntk": "``|x| |y| T_L``, T_0 = S_0 = a, S_l = kappa1(S_{l-1}), T_l = T_{l-1} kappa0(S_{l-1}) + S_l: the neural tangent kernel of a ReLU network with `depth` = L "
            "hidden layers; a the cosine of the angle between the rows with `bias` appended.  k(x, x) = (L + 1) |x|^2.",
 }
@@ -56,6 +60,14 @@ def _texts(entry, options):
     for option in entry["options"]:
         if option["name"] == "bias":
             texts.setdefault("bias", "0")
+    return texts
+
+
+def _with_shape(entry, texts, rows):
+    """Rows whose shape nobody gave are one pixel with many channels, as everywhere in the library."""
+    columns = rows[3] if isinstance(rows, tuple) else rows.shape[1]
+    if any(o["name"] == "image" for o in entry["options"]) and texts.get("image", "auto") == "auto":
+        return {**texts, "image": f"1x1x{columns}"}
     return texts
 
 
@@ -85,7 +97,7 @@ def gram(kernel, X, Y=None, *, precision="double", **options):
         raise ValueError(f"precision is 'double' or 'single', not {precision!r}")
     left = _rows(X)
     entry = KERNELS.get(kernel)
-    texts = _texts(entry, options) if entry else {}
+    texts = _with_shape(entry, _texts(entry, options), left) if entry else {}
     if entry and any(o["type"] == "automatic" and texts.get(o["name"], o["default"]) == "auto" for o in entry["options"]):
         texts = _kerf.resolve_kernel(kernel, texts, left, 1)
     return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y), precision == "double")
@@ -101,17 +113,17 @@ class Kernel(_Base):
     _entry: dict
     _parameters: list
 
-    def _texts(self, changes=None):
+    def _texts(self, rows, changes=None):
         options = {python_name(o["name"]): getattr(self, python_name(o["name"])) for o in self._entry["options"]}
         options.update(changes or {})
-        if any(value == "auto" for value in options.values() if isinstance(value, str)):
+        if any(value == "auto" for name, value in options.items() if isinstance(value, str) and name != "image"):
             raise ValueError(f"{type(self).__name__} wants numbers: 'auto' has to be worked out from data (kerf.gram does)")
-        return _texts(self._entry, options)
+        return _with_shape(self._entry, _texts(self._entry, options), rows)
 
     def __call__(self, X, Y=None, eval_gradient=False):
         """k(x_i, y_j); with `eval_gradient` also the derivatives by the logarithms of the hyperparameters."""
         rows = _rows(X)
-        K = _kerf.kernel_matrix(self._entry["name"], self._texts(), rows, None if Y is None else _rows(Y), True)
+        K = _kerf.kernel_matrix(self._entry["name"], self._texts(rows), rows, None if Y is None else _rows(Y), True)
         if not eval_gradient:
             return K
         if Y is not None:
@@ -123,17 +135,18 @@ class Kernel(_Base):
         gradient = np.empty((n, n, len(free)))
         for k, h in enumerate(free):
             value = getattr(self, h.name)
-            up, down = (_kerf.kernel_matrix(self._entry["name"], self._texts({h.name: value * np.exp(s)}), rows, None, True) for s in (step, -step))
+            up, down = (_kerf.kernel_matrix(self._entry["name"], self._texts(rows, {h.name: value * np.exp(s)}), rows, None, True) for s in (step, -step))
             gradient[:, :, k] = (up - down) / (2 * step)
         return gradient
 
     def diag(self, X):
         """k(x_i, x_i)."""
-        return _kerf.kernel_diagonal(self._entry["name"], self._texts(), _rows(X))
+        rows = _rows(X)
+        return _kerf.kernel_diagonal(self._entry["name"], self._texts(rows), rows)
 
     def is_stationary(self):
         """Whether k(x, y) depends on x - y only."""
-        return _kerf.is_stationary(self._entry["name"], self._texts())
+        return _kerf.is_stationary(self._entry["name"], self._texts(np.empty((0, 4), np.float32)))
 
     @property
     def requires_vector_input(self):

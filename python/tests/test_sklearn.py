@@ -66,7 +66,8 @@ def test_drop_in_for_the_sampler(digits):
 @pytest.mark.parametrize("name", [name for name, _ in kerf.maps().values()])
 def test_every_map_in_a_pipeline(name, digits):
     X, X_test, y, y_test = digits
-    pipeline = make_pipeline(StandardScaler(), getattr(kerf, name)(features=512), RidgeClassifier())
+    shape = {"image": "8x8x1"} if name.startswith("CNTK") else {}
+    pipeline = make_pipeline(StandardScaler(), getattr(kerf, name)(features=512, **shape), RidgeClassifier())
     least = 0.6 if "Gradient" in name else 0.85  # 512 gradients of 64 inputs: a network of seven neurons, or of five channels
     assert pipeline.fit(X, y).score(X_test, y_test) > least
     assert np.array_equal(clone(pipeline).fit(X, y).predict(X_test), pipeline.predict(X_test))
