@@ -14,7 +14,7 @@
 //                   m >= V (tr K)^2/(p e^2 s^2) for epsilon (Markov's inequality)
 //
 // They hold for the worst matrix with these numbers, and are pessimistic for any other: what is
-// measured (plan.h) is often a hundred times less.
+// measured (plan.h) is ten to several thousand times less on the shipped sets.
 //
 // Reference:  Avron et al., ICML 2017, theorem 7 (rff); Zandieh et al., NeurIPS 2021, theorems 1 to
 //             3 (arccos, ntk-rf); Daniely et al., "Random features for compositional kernels", 2017

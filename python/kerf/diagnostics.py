@@ -22,7 +22,7 @@ def diagnose(map, X, *, lambda_=1e-4, sample=1000, random_state=1):
     map : a transformer of kerf (fitted on X here)
     X : array, CSR matrix or frame
     lambda_ : ridge penalty, in the meaning it has everywhere
-    sample : most rows to look at; 24 bytes times its square are held, 10,000 take about a minute
+    sample : most rows to look at; 24 bytes times its square are held
     random_state : seed of the sample
 
     Returns
