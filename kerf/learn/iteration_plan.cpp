@@ -36,8 +36,7 @@ IterationPlan plan_iterations(const Problem& p, Index more) {
 
 double pass_seconds(const Problem& p, FeatureCache::Form form) {
   const double elements = static_cast<double>(p.rows) * static_cast<double>(p.features);
-  const double product =
-      4 * elements * static_cast<double>(p.outputs) / (speed::kThin * threads());
+  const double product = 4 * elements * static_cast<double>(p.outputs) / (speed::kThin * threads());
   if (form == FeatureCache::Form::again) return feature_pass_seconds(p) + product;
   const double bytes = form == FeatureCache::Form::fixed16 ? 2 : 4;
   return std::max(elements * bytes / (speed::kMemory * threads()), product);
