@@ -16,9 +16,9 @@
 //             windows together, so the recursion runs for one displacement p' - p at a time, and
 //             windows that nearly agree (or are nearly opposite) are compared again by differences,
 //             1 - a = sum_o (s_o - s'_o)^2 / 2 + s_o s'_o (1 - kappa1(a_o)), s = sqrt(M) / sqrt(N).
-// Cost:       L (H W)^2 steps a pair, vectorised over pixels (bench/cntk_bench.cpp); pooling none:
-// L H W. Memory:     4 H W L numbers an image, 10 H W a thread. Reference:  Arora et al., "On exact
-// computation with an infinitely wide neural net", NeurIPS
+// Cost:       L (H W)^2 steps a pair, vectorised (bench/cntk_bench.cpp); pooling none: L H W.
+// Memory:     4 H W L numbers an image, 10 H W a thread.
+// Reference:  Arora et al., "On exact computation with an infinitely wide neural net", NeurIPS
 //             2019, section 4; Zandieh et al., NeurIPS 2021, section 4 and appendix F.
 // Differs:    order of work; other code normalises otherwise (a window's mean or sum) and trains
 //             other layers.
