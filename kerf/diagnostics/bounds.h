@@ -1,16 +1,15 @@
 // How many features theory asks for: published sufficient sizes with their constants, and one that
 // holds for every map with a stated variance.
 //
-//   K on n rows, s = n lambda, e = epsilon, p = delta (chance of failure), s_l = statistical
-//   dimension rff             frequencies >= (8/3) n/(s e^2) log(16 s_l/p), two features each e <=
-//   1/2 arccos order 0  m >= (8/3) n/(s e^2) log(16 s_l/p) arccos order 1  m >= (8/3) d/e^2
-//   min(rank(X)^2, |X|_2^2/s) log(16 s_l/p), leverage directions ntk-rf depth 1  m0 >= 48 n/(e^2 s)
-//   log(48 s_l/p), m1 >= (16/3) d |X|_2^2/(e^2 s) log(48 s_l/p),
+//   K on n rows, s = n lambda, e = epsilon, p = delta (chance of failure), s_l = statistical dim.
+//   rff             frequencies >= (8/3) n/(s e^2) log(16 s_l/p), two features each; e <= 1/2
+//   arccos order 0  m >= (8/3) n/(s e^2) log(16 s_l/p)
+//   arccos order 1  m >= (8/3) d/e^2 min(rank(X)^2, |X|_2^2/s) log(16 s_l/p), leverage directions
+//   ntk-rf depth 1  m0 >= 48 n/(e^2 s) log(48 s_l/p), m1 >= (16/3) d |X|_2^2/(e^2 s) log(48 s_l/p),
 //                   ms >= 297/(e^2 p) (n/(1 + s))^2, for rows of length 1
 //   one pair        8 log(2/p)/e^2 for |ka - k| <= e, real Fourier features with a phase
 //   any map         Var <z(x), z(y)> <= (V/m) k(x, x) k(y, y) gives E|Ka - K|_F^2 <= V (tr K)^2/m,
-//   so
-//                   m >= V (tr K)^2/(p e^2 |K|_F^2) for a relative error e of K, and
+//                   so m >= V (tr K)^2/(p e^2 |K|_F^2) for a relative error e of K, and
 //                   m >= V (tr K)^2/(p e^2 s^2) for epsilon (Markov's inequality)
 //
 // They hold for the worst matrix with these numbers, and are pessimistic for any other: what is

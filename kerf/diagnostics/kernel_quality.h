@@ -15,8 +15,7 @@
 // rank(Ka))/(1 + e) because eigenvalues obey the same two inequalities).
 //
 // Error:      extreme eigenvalues by Lanczos' method (lanczos.h), relative to about 1e-5; the rest
-// as
-//             a dense computation in double: n 1e-16 |K|_2 / s.
+//             as a dense computation in double: n 1e-16 |K|_2 / s.
 // Cost:       Cholesky and triangular inverse of n x n, 2/3 n^3 flops, once; for each map n^2 m for
 //             Ka and 4 n^2 a step of Lanczos, some tens of steps; 24 n^2 bytes.
 // Reference:  Avron et al., "Random Fourier features for kernel ridge regression", ICML 2017, lemma

@@ -4,9 +4,9 @@
 //
 // Unbiased:   E <phi(x), phi(y)> = k(x, y): S preserves inner products in expectation.
 // Error:      Var <= v_D + 2 (1 + 1/2D)/m, v_D the variance of rff with D features (given f, that
-// of
-//             the SRHT is at most (|f|^2 |f'|^2 + <f, f'>^2)/m): no better than rff with m features
-//             on average, but its error is spread evenly; what it is for is comparison, see tefm.
+//             of the SRHT is at most (|f|^2 |f'|^2 + <f, f'>^2)/m): no better than rff with m
+//             features on average, but its error is spread evenly; what it is for is comparison,
+//             see tefm.
 // Cost:       O(D d + D log D) a row; rff's D d/2 floats.
 // Reference:  Hamid, Xiao, Gittens & DeCoste, "Compact random feature maps", ICML 2014.
 // Differs:    for shift-invariant kernels, as compared in the TEFM paper (there: polynomial ones).

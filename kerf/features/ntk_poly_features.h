@@ -7,8 +7,7 @@
 //   have next to nothing at degree 4); for images degrees 0 and 1.
 //
 // Bias:       |E <z(x), z(y)> - k(x, y)| <= |x'| |y'| max |P - f|, which relative_bias() states; 0
-// on
-//             the diagonal (P(1) = f(1)), 0 for activations that are polynomials of degree <= p.
+//             on the diagonal (P(1) = f(1)), 0 for activations that are polynomials of degree <= p.
 //             If M is too small for the coefficients that are not 0, p is lowered until it is not.
 // Error:      Var as in polynomial_map.h, times |x'|^2 |y'|^2.  relative_variance() takes k = 0,
 // because it does not know d; more exact

@@ -7,8 +7,7 @@
 //   x' = (x, bias);  psi_0 = phi_0 = x' / |x'|;  for l = 1 .. L, with random directions W_l:
 //     phi_l = sqrt(2 c/m1) max(0, W_l phi_{l-1})   c = dimension of phi_{l-1} for unit directions
 //     e_l   = sqrt(2/m0) [W_l phi_{l-1} > 0]       (W_l its own, unless directions are shared)
-//     psi_l = [phi_l, Q_l(e_l (x) psi_{l-1})]      Q_l: sketch of the tensor product into ms
-//     numbers
+//     psi_l = [phi_l, Q_l(e_l (x) psi_{l-1})]      Q_l: sketch of the product into ms numbers
 //   ntk: |x'| psi_L, M = m1 + ms features.   nngp: |x'| phi_L, M = m1.
 //   signs (default, m0 >= 2):  e_l = [sqrt(1/2), sqrt(1/2/(m0 - 1)) sign(W_l phi_{l-1})]: the step
 //   features of W_l and -W_l in another basis, m0 numbers of m0 - 1 directions.

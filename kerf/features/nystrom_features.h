@@ -5,10 +5,9 @@
 //
 //   landmarks  uniform    m rows drawn without replacement
 //              leverage   m rows drawn with probabilities that grow with their ridge leverage
-//              scores
-//                         l_i = (k(x_i, x_i) - k_s^T (K_ss + p t I)^-1 k_s) / t from a uniform
-//                         sample of s rows (at most 1,024; p = s / n), t such that the sample's
-//                         effective dimension is s / 2
+//                         scores l_i = (k(x_i, x_i) - k_s^T (K_ss + p t I)^-1 k_s) / t from a
+//                         uniform sample of s rows (at most 1,024; p = s / n), t such that the
+//                         sample's effective dimension is s / 2
 //   e = 1e-6 of the mean of K_mm's diagonal: what single precision resolves; equal landmarks do no
 //   harm.
 //

@@ -12,8 +12,7 @@
 //
 // Error:      with s_j^2 of power_sketch.h for unit rows x = y, Var <= (sum_{j>k} w_j s_j)^2.
 // Cost:       2 multiplications an exact feature; for each sketched degree a Hadamard transform of
-// d
-//             and one of at most 2 m_j numbers.
+//             d and one of at most 2 m_j numbers.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -5,8 +5,7 @@
 //   normal, laplacian: Cauchy, cauchy: Laplace); laplacian-l2: g/|h|, h from one dimension more
 //
 // Scrambling: digits of coordinate k are multiplied by a random lower triangular matrix with ones
-// on
-//             its diagonal, then shifted (exclusive or) by random digits: the points remain a
+//             on its diagonal, then shifted (exclusive or) by random digits: the points remain a
 //             digital net of the same quality, and each is uniform on the cube (of 2^32 steps a
 //             side).
 // Unbiased:   E <phi(x), phi(y)> = k(x, y).

@@ -4,8 +4,7 @@
 //   p'> (from relu(t) = (t + |t|)/2, step(t) = (1 + sign(t))/2: mixed terms vanish by symmetry), so
 //   S_l = S_{l-1}/2 + F_l/2,   T_l = T_{l-1}/2 + Q_l/2 + S_l,    S_0 = T_0 = a
 //   F_l = E|t||t'| = C |p||p'| + E (|t| - c|p|) (|t'| - c|p'|):  p = phi_{l-1}; one feature c|p|
-//   and
-//         m1 features |<w_j, p>| - c|p|, c = E|<w, p>|/|p| known
+//         and m1 features |<w_j, p>| - c|p|, c = E|<w, p>|/|p| known
 //   Q_l = T_{l-1} E sign(t) sign(t'): ms features, the sketch of sign(W_l phi_{l-1}) (x) psi_{l-1}.
 //   All layers' blocks stay in the map, with the factors that the recursion gives them:
 //   phi_l = [2^(-l/2) u, .., sqrt(1/4) F_{l-1}, sqrt(1/2) F_l];   psi_l likewise, with Q_1 .. Q_l
@@ -22,8 +21,7 @@
 //             relative_variance() is 8 (sum of those standard deviations)^2 / M, an estimate from
 //             above, no bound.
 // Cost:       a row: m0 d' + sum_{l>1} m0 dim(phi_{l-1}) multiply-adds and L sketches; dim(phi) is
-// a
-//             fraction of M, so that depth costs far less than in ntk_random_features.h.
+//             a fraction of M, so that depth costs far less than in ntk_random_features.h.
 // Reference:  Zandieh et al., NeurIPS 2021, Algorithm 2, of which this is another form.
 // Differs:    as said; one direction more gives |t| and sign(t), never relu and step.
 //

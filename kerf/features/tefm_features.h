@@ -8,19 +8,16 @@
 // Kernel:     that of the base map, projected: Z Z^T = F Q Q^T F^T <= F F^T, close to it when the
 //             spectrum of F falls off quickly, which is what makes few features enough.
 // Error:      |F - F Q Q^T| is near the (m + 1)-st singular value of F (randomised range finder),
-// and
-//             nearer with q; what the base map itself misses of the kernel is added.
+//             and nearer with q; what the base map itself misses of the kernel is added.
 // Cost:       q + 1 passes that make F block by block, never holding it.  Variant g: 2 n D m flops
 //             (and 4 q n D m) besides; s: n D (log2 B + m / B) additions; then one QR, 4 D m^2
 //             flops, on one thread.  Memory 20 D m bytes and a block of 1,024 rows of F.
 // Prediction: Q is folded into the weights: a model is the base map's seed and one number for each
-// of
-//             the D features and each output.
+//             of the D features and each output.
 // Reference:  Zhu et al., "Training-efficient feature map for shift-invariant kernels", IJCAI 2016;
 //             Halko, Martinsson & Tropp, "Finding structure with randomness", 2011.
 // Differs:    any base map, not only random Fourier features; variant s as a block SRHT, so that
-// rows
-//             stream.  The fit does not depend on how the rows are cut into blocks.
+//             rows stream.  The fit does not depend on how the rows are cut into blocks.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -6,8 +6,7 @@
 // sides that depend on each other (one-hot targets add up to a constant) do no harm.
 //
 // Error:      the residual falls by (sqrt(k) - 1)/(sqrt(k) + 1) or better a step, k the condition
-// of
-//             R^-T (G + c I) R^-1; all right-hand sides share one Krylov space.
+//             of R^-T (G + c I) R^-1; all right-hand sides share one Krylov space.
 // Cost:       a step: one product with G, two triangular solves (2 m^2 flops) for each of t
 //             right-hand sides, and O(m t^2).
 // Reference:  O'Leary, "The block conjugate gradient algorithm and related methods", 1980;

@@ -8,8 +8,7 @@
 //
 // Exact:      the same numbers as exact_ridge.h.
 // Cost:       n^3 flops a lambda, most of them in matrix products, instead of 9 n^3 (a third of
-// which
-//             are not) for all lambdas: cheaper up to a dozen of them.  16 n^2 bytes.
+//             which are not) for all lambdas: cheaper up to a dozen of them.  16 n^2 bytes.
 // Reference:  Rifkin & Lippert, "Notes on regularized least squares", 2007, section 3.
 // Differs:    weights and intercept.
 //

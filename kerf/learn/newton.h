@@ -9,8 +9,7 @@
 // Error:      stops when half the squared Newton decrement, which estimates F - min F, is below a
 //             given part of F.
 // Cost:       a Newton step: one pass for the gradient, one for the scores of the step, one for
-// each
-//             step of conjugate gradients (4 n m k flops, k scores); n k numbers kept.
+//             each step of conjugate gradients (4 n m k flops, k scores); n k numbers kept.
 // Reference:  Lin, Weng & Keerthi, "Trust region Newton method for large-scale logistic
 // regression",
 //             JMLR 2008; Keerthi & DeCoste, "A modified finite Newton method for fast solution of

@@ -11,8 +11,7 @@
 //             the diagonal, with Precision::single), blocks in double.  With Precision::double
 //             everything from z - c on is in double.
 // Cost:       B m^2 flops a block by SGEMM and SSYRK on fixed tiles, threads over tiles, so that
-// the
-//             sums do not depend on the number of threads; 4 m^2 bytes and a little more.
+//             the sums do not depend on the number of threads; 4 m^2 bytes and a little more.
 // Reference:  the normal equations; fold sums as in any linear smoother's cross-validation.
 // Differs:    nothing.
 //

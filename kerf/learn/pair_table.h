@@ -10,8 +10,7 @@
 //
 // Error:      that of gram.h in double; 1 - cos has an absolute error of about 1e-15 d2 / (p q).
 // Cost:       one Gram matrix of n rows; then a function of n^2 / 2 numbers a kernel.  8 n^2 bytes
-// a
-//             table.
+//             a table.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -2,8 +2,7 @@
 //
 // lambda:         by the loss on one fold held out, walking downhill in decades with warm starts.
 // Probabilities:  softmax(t f).  The factor t is fitted on the fold held out, where there is one;
-// the
-//                 logistic loss with a given lambda needs none (t = 1).
+//                 the logistic loss with a given lambda needs none (t = 1).
 //
 // Two classes have one score f, kept as (-f/2, f/2): the softmax of those is the logistic function.
 //

@@ -19,8 +19,7 @@
 // Leaves:     B_j x is an SRHT of the row, or, where d is large against the output, of an OSNAP of
 //             it: O(nnz) a power for long sparse rows.
 // Reference:  Ahle et al., "Oblivious sketching of high-degree polynomial kernels", SODA 2020,
-// where
-//             a tree takes the place of the chain.
+//             where a tree takes the place of the chain.
 // Differs:    a chain: for one pair of rows as many noisy products as a tree, without pads, and low
 //             powers are by-products of high ones.
 //
