@@ -8,11 +8,11 @@
 #   make bench    build the benchmarks and run them
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
 #   make fuzz     a minute of each fuzzer
-#   make asan     the fast tests under the address and undefined-behaviour sanitizers
+#   make asan     the unit tests under the address and undefined-behaviour sanitizers; make asan-program: the program's too
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release python demo test test-pip test-browser test-full bench reproduce asan tsan fuzz clang format lint clean
+.PHONY: all release python demo test test-pip test-browser test-full bench reproduce asan asan-program tsan fuzz clang format lint clean
 all: release
 
 release:
@@ -57,8 +57,11 @@ reproduce: release
 asan:
 	@tools/install-deps build tests
 	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan --target kerf_tests kerf_cli
+	@cmake --build --preset asan --target kerf_tests
 	@build/asan/bin/kerf_tests --gtest_brief=1 --gtest_filter='-*Slow*'  # one process: a thousand would take minutes to start
+
+asan-program: asan
+	@cmake --build --preset asan --target kerf_cli
 	@ctest --preset asan -R '^program$$'
 
 tsan:
