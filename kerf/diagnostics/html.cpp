@@ -13,7 +13,7 @@ constexpr const char* kStyle = R"svg(
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d8dee4;--paper:#fff;--panel:#f6f8fa;--accent:#0969da;--second:#bf5700;--third:#1a7f37;--fourth:#8250df;--fifth:#cf222e;--sixth:#1b7c83}
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9198a1;--line:#30363d;--paper:#0d1117;--panel:#161b22;--accent:#4493f8;--second:#f0883e;--third:#3fb950;--fourth:#a371f7;--fifth:#ff7b72;--sixth:#39c5cf}}
 *{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{max-width:72rem;margin:0 auto;padding:1.5rem 1rem 3rem}h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.2rem 0 .6rem}
+main{max-width:72rem;margin:0 auto;padding:1.5rem 1rem 3rem;overflow-wrap:anywhere}h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.2rem 0 .6rem}
 .headline{font-size:1.15rem;color:var(--soft);margin:0 0 1.2rem}.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:.6rem;margin:0}
 .facts .wide{grid-column:1/-1}.facts div{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.5rem .7rem;overflow-wrap:anywhere}dt{color:var(--soft);font-size:.8rem}dd{margin:0;font-weight:600}
 figure{margin:0 0 1rem}figcaption{color:var(--soft);font-size:.9rem;margin-top:.3rem}svg{max-width:100%;height:auto;display:block}figure.chart>svg{width:100%;max-width:48rem}svg text{fill:var(--soft);font-size:12px}@media(max-width:600px){svg text{font-size:20px}}
