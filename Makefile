@@ -27,7 +27,10 @@ python:
 	@PYTHONPATH=$(CURDIR)/build/release/python /usr/bin/python3 -c "import kerf; print('kerf', kerf.__version__, 'with', len(kerf.maps()), 'feature maps')"
 	@echo "use it: PYTHONPATH=$(CURDIR)/build/release/python /usr/bin/python3      (or: pip install .)"
 
-demo: release
+demo:
+	@tools/install-deps build tests python
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target kerf_cli
 	@tools/demo
 
 test: release

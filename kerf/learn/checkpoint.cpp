@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "kerf/core/atomic_file.h"
 #include "kerf/core/require.h"

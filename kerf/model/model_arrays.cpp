@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "kerf/core/require.h"
 
@@ -30,8 +31,16 @@ std::size_t size_of(std::string_view type) {
 
 void ArrayWriter::put(const char* name, const char* type, Index rows, Index cols, const void* data,
                       std::size_t size) {
-  list_.push_back({{"name", name}, {"type", type}, {"rows", rows}, {"cols", cols}});
+  entries_.push_back({name, type, rows, cols});
   parts_.emplace_back(static_cast<const char*>(data), size);
+}
+
+nlohmann::json ArrayWriter::list() const {
+  auto list = nlohmann::json::array();
+  for (const Entry& entry : entries_)
+    list.push_back(
+        {{"name", entry.name}, {"type", entry.type}, {"rows", entry.rows}, {"cols", entry.cols}});
+  return list;
 }
 
 void ArrayWriter::add(const char* name, MatrixView<const double> values) {

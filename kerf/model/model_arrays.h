@@ -4,7 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ class ArrayWriter {
   void add(const char* name, std::span<const std::int32_t> column);
   void add(const char* name, std::span<const Index> column);
 
-  const nlohmann::json& list() const { return list_; }
+  nlohmann::json list() const;
   /// The arrays one after the other, in the caller's memory.
   std::span<const std::string_view> parts() const { return parts_; }
   void append_to(std::string& bytes) const;
@@ -32,7 +32,12 @@ class ArrayWriter {
  private:
   void put(const char* name, const char* type, Index rows, Index cols, const void* data,
            std::size_t size);
-  nlohmann::json list_ = nlohmann::json::array();
+
+  struct Entry {
+    std::string name, type;
+    Index rows, cols;
+  };
+  std::vector<Entry> entries_;
   std::vector<std::string_view> parts_;  // of the caller's memory
 };
 
