@@ -62,10 +62,12 @@ SolverChoice choose_solver(const Problem& problem) {
   });
   const Candidate& best = candidates.front();
   std::string reason = fmt::format("about {} expected", about(best.seconds));
-  for (const Candidate& other : std::span(candidates).subspan(1))
-    reason += fits(other)
-                  ? fmt::format(", {} {}", other.entry->name(), about(other.seconds))
-                  : fmt::format(", {} needs {}", other.entry->name(), human_bytes(other.bytes));
+  for (const Candidate& other : std::span(candidates).subspan(1)) {
+    if (!fits(other))
+      reason += fmt::format(", {} needs {}", other.entry->name(), human_bytes(other.bytes));
+    else if (other.seconds < 100 * best.seconds)  // others nobody would consider
+      reason += fmt::format(", {} {}", other.entry->name(), about(other.seconds));
+  }
   return {best.entry, reason};
 }
 
