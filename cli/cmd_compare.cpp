@@ -133,16 +133,15 @@ void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
       "--report compare.html\n"
       "  kerf compare data.csv --maps arccos:directions=gaussian,arccos:directions=orthogonal\n"
       "  kerf compare train.csv --test test.csv --maps auto,exact:kernel=ntk --seeds 1 --json");
-  command->add_option("DATA", arguments->data, "rows with a target, as for kerf fit")->required();
-  command
-      ->add_option("--maps", arguments->maps,
-                   "maps by commas, options of one by colons, as in rff,arccos:order=0 "
-                   "[rff,arccos,ntk-rf]")
-      ->type_name("A,B:x=1");
-  command->add_option("--test", arguments->test, "rows to score on, instead of --holdout")
-      ->type_name("FILE")
-      ->expected(1, 1000);
-  command->add_option("--report", arguments->report, "an HTML page about it")->type_name("FILE");
+  add_option(*command, "DATA", arguments->data, "rows with a target, as for kerf fit").required();
+  add_option(*command, "--maps", arguments->maps,
+             "maps by commas, options of one by colons, as in rff,arccos:order=0 "
+             "[rff,arccos,ntk-rf]")
+      .type_name("A,B:x=1");
+  add_option(*command, "--test", arguments->test, "rows to score on, instead of --holdout")
+      .type_name("FILE")
+      .expected(1, 1000);
+  add_option(*command, "--report", arguments->report, "an HTML page about it").type_name("FILE");
   add_described(*command, "Comparison", list_options<CompareOptions>(), arguments->compare_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
@@ -154,8 +153,8 @@ void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
       option.help = "numbers of features, as in 256,1024";
     }
   add_described(*command, "Options of maps", map_options, arguments->map_options);
-  command->callback(
-      [=, &common, &run] { run = [=, &common] { run_compare(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_compare(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -194,10 +195,10 @@ void add_completion(CLI::App& app, Common& common, std::function<void()>& run) {
   CLI::App* command = add_command(app, common, "completion", "print the completion of a shell",
                                   "  source <(kerf completion bash)\n"
                                   "  kerf completion fish > ~/.config/fish/completions/kerf.fish");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->callback([=, &app, &run] {
+  add_option(*command, "SHELL", *shell, "bash, zsh or fish")
+      .required()
+      .one_of({"bash", "zsh", "fish"});
+  when_asked(*command, [=, &app, &run] {
     run = [=, &app] {
       const auto script = *shell == "bash"  ? bash_script
                           : *shell == "zsh" ? zsh_script
@@ -205,9 +206,10 @@ void add_completion(CLI::App& app, Common& common, std::function<void()>& run) {
       fmt::print("{}", script(app));
     };
   });
-  add_command(app, common, "manual", "print the man page",
-              "  kerf manual | man -l -\n  kerf manual > /usr/local/share/man/man1/kerf.1")
-      ->callback([&app, &run] { run = [&app] { fmt::print("{}", manual(app)); }; });
+  when_asked(
+      *add_command(app, common, "manual", "print the man page",
+                   "  kerf manual | man -l -\n  kerf manual > /usr/local/share/man/man1/kerf.1"),
+      [&app, &run] { run = [&app] { fmt::print("{}", manual(app)); }; });
 }
 
 }  // namespace kerf::cli

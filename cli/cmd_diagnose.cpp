@@ -119,19 +119,18 @@ void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf diagnose data.csv --target price --map arccos --features 256,1024,4096 "
       "--report arccos.html\n"
       "  kerf diagnose data.csv --map ntk-rf --lambda 1e-5 --sample 10000 --seeds 1 --json");
-  command
-      ->add_option("DATA", arguments->data,
-                   "rows; every column is input unless --target says which one is not")
-      ->required();
-  command->add_option("--map", arguments->map, "feature map, see `kerf maps` [rff]")
-      ->type_name("NAME");
-  command->add_option("--report", arguments->report, "an HTML page about it")->type_name("FILE");
+  add_option(*command, "DATA", arguments->data,
+             "rows; every column is input unless --target says which one is not")
+      .required();
+  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps` [rff]")
+      .type_name("NAME");
+  add_option(*command, "--report", arguments->report, "an HTML page about it").type_name("FILE");
   add_described(*command, "Diagnosis", list_options<DiagnoseOptions>(),
                 arguments->diagnose_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
-  command->callback(
-      [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

@@ -262,35 +262,31 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit data.csv --holdout 0.2 --features auto    as many features as pay\n"
       "  kerf fit data.csv --test test.csv --report fit.html   a page to look at\n"
       "  kerf fit data.csv --map exact --kernel ntk --depth 3 --test test.csv");
-  command
-      ->add_option(
-          "DATA", arguments->data,
-          "one or more files: CSV, TSV, LIBSVM, npy, idx; compressed too; - reads standard input")
-      ->required();
-  command->add_option("-o,--out", arguments->output, "where the model goes [model.kerf]")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--map", arguments->map,
-          "feature map, see `kerf maps`; auto: chosen for the data; exact: no features, the "
-          "kernel itself [" +
-              std::string(kDefaultMap) + "]")
-      ->type_name("NAME");
-  command->add_option("--test", arguments->test, "rows with targets to score the model on")
-      ->type_name("FILE")
-      ->expected(1, 1000);
-  command
-      ->add_option("--holdout", arguments->holdout,
-                   "part of the rows, as in 0.2, kept out of training and scored")
-      ->type_name("PART");
-  command->add_option("--report", arguments->report, "an HTML page about the fit")
-      ->type_name("FILE");
+  add_option(
+      *command, "DATA", arguments->data,
+      "one or more files: CSV, TSV, LIBSVM, npy, idx; compressed too; - reads standard input")
+      .required();
+  add_option(*command, "-o,--out", arguments->output, "where the model goes [model.kerf]")
+      .type_name("FILE");
+  add_option(*command, "--map", arguments->map,
+             "feature map, see `kerf maps`; auto: chosen for the data; exact: no features, the "
+             "kernel itself [" +
+                 std::string(kDefaultMap) + "]")
+      .type_name("NAME");
+  add_option(*command, "--test", arguments->test, "rows with targets to score the model on")
+      .type_name("FILE")
+      .expected(1, 1000);
+  add_option(*command, "--holdout", arguments->holdout,
+             "part of the rows, as in 0.2, kept out of training and scored")
+      .type_name("PART");
+  add_option(*command, "--report", arguments->report, "an HTML page about the fit")
+      .type_name("FILE");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Images", list_options<ImageOptions>(), arguments->image_options);
   add_described(*command, "Images", list_options<AugmentOptions>(), arguments->augment_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });
+  when_asked(*command, [=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

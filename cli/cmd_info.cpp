@@ -97,16 +97,15 @@ void add_info(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto path = std::make_shared<std::string>();
   CLI::App* command = add_command(app, common, "info", "show what a model is and how it was made",
                                   "  kerf info model.kerf\n  kerf info model.kerf --json");
-  command->add_option("MODEL", *path, "a model that `kerf fit` wrote")->required();
-  command->callback([=, &common, &run] { run = [=, &common] { run_info(*path, common); }; });
+  add_option(*command, "MODEL", *path, "a model that `kerf fit` wrote").required();
+  when_asked(*command, [=, &common, &run] { run = [=, &common] { run_info(*path, common); }; });
 }
 
 void add_lists(CLI::App& app, Common& common, std::function<void()>& run) {
-  add_command(app, common, "maps", "list the feature maps and their options", "")->callback([&] {
-    run = [&] { run_list(feature_maps(), "maps", common); };
-  });
-  add_command(app, common, "kernels", "list the exact kernels and their options", "")
-      ->callback([&] { run = [&] { run_list(kernels(), "kernels", common); }; });
+  when_asked(*add_command(app, common, "maps", "list the feature maps and their options", ""),
+             [&] { run = [&] { run_list(feature_maps(), "maps", common); }; });
+  when_asked(*add_command(app, common, "kernels", "list the exact kernels and their options", ""),
+             [&] { run = [&] { run_list(kernels(), "kernels", common); }; });
 }
 
 }  // namespace kerf::cli

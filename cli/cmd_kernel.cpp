@@ -90,25 +90,24 @@ void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
                                   "  kerf kernel data.csv --kernel ntk --depth 3 -o K.npy\n"
                                   "  kerf kernel test.csv --against train.csv --kernel gaussian "
                                   "--bandwidth 2 --precision double -o K.npy");
-  command
-      ->add_option("DATA", arguments->data,
-                   "files; every column is input unless --target says otherwise")
-      ->required();
-  command
-      ->add_option("--against", arguments->against,
-                   "rows for the matrix's columns (default: DATA itself)")
-      ->type_name("FILE...");
-  command->add_option("-o,--out", arguments->output, "npy file")->required()->type_name("FILE");
-  command->add_option("--kernel", arguments->kernel, "see `kerf kernels` [ntk]")->type_name("NAME");
-  command->add_option("--precision", arguments->precision, "of arithmetic and output [single]")
-      ->type_name("single|double");
+  add_option(*command, "DATA", arguments->data,
+             "files; every column is input unless --target says otherwise")
+      .required();
+  add_option(*command, "--against", arguments->against,
+             "rows for the matrix's columns (default: DATA itself)")
+      .type_name("FILE...");
+  add_option(*command, "-o,--out", arguments->output, "npy file").required().type_name("FILE");
+  add_option(*command, "--kernel", arguments->kernel, "see `kerf kernels` [ntk]").type_name("NAME");
+  add_option(*command, "--precision", arguments->precision, "of arithmetic and output [single]")
+      .type_name("single|double");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   std::vector<OptionInfo> general;
   for (auto& option : list_options<FitOptions>())
     if (option.name == "scale" || option.name == "seed") general.push_back(option);
   add_described(*command, "Kernel", general, arguments->scale_options);
   add_described(*command, "Options of kernels", all_kernel_options(), arguments->kernel_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_kernel(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_kernel(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

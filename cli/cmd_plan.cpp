@@ -120,14 +120,15 @@ void add_plan(CLI::App& app, Common& common, std::function<void()>& run) {
                   "  kerf plan data.csv --map rff --epsilon 0.5 --lambda 1e-4\n"
                   "  kerf plan data.csv --map ntk-rf --kernel-error 0.05 --report plan.html\n"
                   "  kerf plan data.csv --map arccos --validation-error 0.03");
-  command->add_option("DATA", arguments->data, "rows, as for kerf fit")->required();
-  command->add_option("--map", arguments->map, "feature map, see `kerf maps` [rff]")
-      ->type_name("NAME");
-  command->add_option("--report", arguments->report, "an HTML page about it")->type_name("FILE");
+  add_option(*command, "DATA", arguments->data, "rows, as for kerf fit").required();
+  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps` [rff]")
+      .type_name("NAME");
+  add_option(*command, "--report", arguments->report, "an HTML page about it").type_name("FILE");
   add_described(*command, "Plan", list_options<PlanOptions>(), arguments->plan_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_plan(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_plan(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

@@ -127,21 +127,19 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf predict model.kerf new.csv -o predictions.npy\n"
       "  kerf predict price.kerf new.csv --variance        after kerf fit --variance\n"
       "  tail -f stream.csv | kerf predict model.kerf -");
-  command->add_option("MODEL", arguments->model, "a model that `kerf fit` wrote")->required();
-  command
-      ->add_option("DATA", arguments->data,
-                   "rows with or without the target; - reads standard input")
-      ->required();
-  command
-      ->add_option("-o,--out", arguments->output,
-                   "file for the predictions: text, or npy by its name")
-      ->type_name("FILE");
-  command->add_flag("--probability", arguments->probability, "a column per class");
-  command->add_flag("--variance", arguments->variance,
-                    "one more column for each target: the variance of the prediction");
+  add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
+  add_option(*command, "DATA", arguments->data,
+             "rows with or without the target; - reads standard input")
+      .required();
+  add_option(*command, "-o,--out", arguments->output,
+             "file for the predictions: text, or npy by its name")
+      .type_name("FILE");
+  add_flag(*command, "--probability", arguments->probability, "a column per class");
+  add_flag(*command, "--variance", arguments->variance,
+           "one more column for each target: the variance of the prediction");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  command->callback(
-      [=, &common, &run] { run = [=, &common] { run_predict(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_predict(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

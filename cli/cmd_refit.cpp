@@ -53,13 +53,14 @@ void add_refit(CLI::App& app, Common& common, std::function<void()>& run) {
       app, common, "refit", "a model again with another lambda, from sums that were kept",
       "  kerf fit data.csv --checkpoint sums -o model.kerf\n"
       "  kerf refit model.kerf --checkpoint sums --lambda 1e-4 -o stiffer.kerf");
-  command->add_option("MODEL", arguments->model, "a model that `kerf fit --checkpoint` wrote")
-      ->required();
-  command->add_option("-o,--out", arguments->output, "where the new model goes")
-      ->type_name("FILE")
-      ->required();
+  add_option(*command, "MODEL", arguments->model, "a model that `kerf fit --checkpoint` wrote")
+      .required();
+  add_option(*command, "-o,--out", arguments->output, "where the new model goes")
+      .type_name("FILE")
+      .required();
   add_described(*command, "Training", refit_options(), arguments->options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_refit(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_refit(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

@@ -132,13 +132,14 @@ void add_score(CLI::App& app, Common& common, std::function<void()>& run) {
       add_command(app, common, "score", "measure a model on rows with known targets",
                   "  kerf score model.kerf test.csv\n"
                   "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
-  command->add_option("MODEL", arguments->model, "a model that `kerf fit` wrote")->required();
-  command->add_option("DATA", arguments->data, "rows with the target")->required();
-  command->add_option("--worst", arguments->worst, "how many of the worst rows to show [5]")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
+  add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
+  add_option(*command, "DATA", arguments->data, "rows with the target").required();
+  add_option(*command, "--worst", arguments->worst, "how many of the worst rows to show [5]")
+      .type_name("N")
+      .range(0, 1000000);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_score(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_score(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

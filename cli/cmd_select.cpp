@@ -113,22 +113,21 @@ void add_select(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf select unlabelled.csv --map arccos --budget 200 -o rows.txt\n"
       "  kerf select train-images-idx3-ubyte.gz --map ntk-rf --budget 1000 -o rows.txt\n"
       "  kerf select data.csv --target price --map rff --method kmeans++ -o rows.txt");
-  command
-      ->add_option("DATA", arguments->data,
-                   "rows; every column is input unless --target says which one is not")
-      ->required();
-  command
-      ->add_option("-o,--out", arguments->output,
-                   "file for the chosen rows, counted from 0, best first")
-      ->type_name("FILE")
-      ->required();
-  command->add_option("--map", arguments->map, "feature map, see `kerf maps`")
-      ->type_name("NAME")
-      ->required();
+  add_option(*command, "DATA", arguments->data,
+             "rows; every column is input unless --target says which one is not")
+      .required();
+  add_option(*command, "-o,--out", arguments->output,
+             "file for the chosen rows, counted from 0, best first")
+      .type_name("FILE")
+      .required();
+  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps`")
+      .type_name("NAME")
+      .required();
   add_described(*command, "Selection", list_options<SelectOptions>(), arguments->select_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
-  command->callback([=, &common, &run] { run = [=, &common] { run_select(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_select(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

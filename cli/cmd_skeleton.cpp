@@ -117,18 +117,16 @@ void add_skeleton(CLI::App& app, Common& common, std::function<void()>& run) {
                   "  kerf skeleton show net.json -o net.svg\n"
                   "  kerf skeleton check 'circle 1, conv 5/2 relu, full relu' --image 24x24x3\n"
                   "  kerf skeleton features net.json --features 100000 --show 20 -o features.txt");
-  command->add_option("ACTION", arguments->action, "show, check or features")->required();
-  command->add_option("SKELETON", arguments->text, "a JSON file, or the layers themselves")
-      ->required();
-  command
-      ->add_option("--image", arguments->image,
-                   "shape of the rows, where the skeleton does not say it")
-      ->type_name("HxWxC");
-  command
-      ->add_option("-o,--out", arguments->output,
-                   "show: an SVG picture; check: all nodes as JSON; features: a line each")
-      ->type_name("FILE");
-  command->add_option("--show", arguments->show, "features to print [10]")->type_name("N");
+  add_option(*command, "ACTION", arguments->action, "show, check or features").required();
+  add_option(*command, "SKELETON", arguments->text, "a JSON file, or the layers themselves")
+      .required();
+  add_option(*command, "--image", arguments->image,
+             "shape of the rows, where the skeleton does not say it")
+      .type_name("HxWxC");
+  add_option(*command, "-o,--out", arguments->output,
+             "show: an SVG picture; check: all nodes as JSON; features: a line each")
+      .type_name("FILE");
+  add_option(*command, "--show", arguments->show, "features to print [10]").type_name("N");
   std::vector<OptionInfo> options, seed;
   for (auto& option : list_options<SkeletonMapOptions>())
     if (option.name != "skeleton" && option.name != "image") options.push_back(option);
@@ -136,8 +134,8 @@ void add_skeleton(CLI::App& app, Common& common, std::function<void()>& run) {
     if (option.name == "seed") seed.push_back(option);
   add_described(*command, "Features", options, arguments->options);
   add_described(*command, "Features", seed, arguments->seed);
-  command->callback(
-      [=, &common, &run] { run = [=, &common] { run_skeleton(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_skeleton(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

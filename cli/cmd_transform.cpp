@@ -105,24 +105,23 @@ void add_transform(CLI::App& app, Common& common, std::function<void()>& run) {
       add_command(app, common, "transform", "write the features of rows (float32 npy)",
                   "  kerf transform data.csv --map rff --features 1024 --bandwidth 2 -o Z.npy\n"
                   "  kerf transform data.csv --model model.kerf -o Z.npy");
-  command
-      ->add_option("DATA", arguments->data,
-                   "files; every column is input unless --target says otherwise")
-      ->required();
-  command->add_option("-o,--out", arguments->output, "npy file, rows x features")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--map", arguments->map, "feature map, see `kerf maps`")->type_name("NAME");
-  command->add_option("--model", arguments->model, "the features of a trained model")
-      ->type_name("FILE");
+  add_option(*command, "DATA", arguments->data,
+             "files; every column is input unless --target says otherwise")
+      .required();
+  add_option(*command, "-o,--out", arguments->output, "npy file, rows x features")
+      .required()
+      .type_name("FILE");
+  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps`").type_name("NAME");
+  add_option(*command, "--model", arguments->model, "the features of a trained model")
+      .type_name("FILE");
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   std::vector<OptionInfo> general;
   for (auto& option : list_options<FitOptions>())
     if (option.name == "scale" || option.name == "seed") general.push_back(option);
   add_described(*command, "Features", general, arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
-  command->callback(
-      [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
+  when_asked(*command,
+             [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
 }
 
 }  // namespace kerf::cli

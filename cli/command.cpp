@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -63,6 +64,51 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
       ->type_name("SIZE");
   command->option_defaults()->group("Options");
   return command;
+}
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+Option& Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+Option& Option::expected(int least, int most) {
+  option_->expected(least, most);
+  return *this;
+}
+Option& Option::range(int least, int most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+Option& Option::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
+  return *this;
+}
+
+Option add_option(CLI::App& command, const std::string& name, std::string& value,
+                  const std::string& help) {
+  return Option(command.add_option(name, value, help));
+}
+Option add_option(CLI::App& command, const std::string& name, std::vector<std::string>& value,
+                  const std::string& help) {
+  return Option(command.add_option(name, value, help));
+}
+Option add_option(CLI::App& command, const std::string& name, Index& value,
+                  const std::string& help) {
+  return Option(command.add_option(name, value, help));
+}
+Option add_option(CLI::App& command, const std::string& name, double& value,
+                  const std::string& help) {
+  return Option(command.add_option(name, value, help));
+}
+Option add_flag(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
+  return Option(command.add_flag(name, value, help));
+}
+
+void when_asked(CLI::App& command, std::function<void()> then) {
+  command.callback(std::move(then));
 }
 
 void add_described(CLI::App& command, const std::string& group,

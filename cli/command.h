@@ -5,7 +5,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,6 +12,11 @@
 
 #include "cli/terminal.h"
 #include "kerf/kerf.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace kerf::cli {
 
@@ -49,6 +53,35 @@ void add_completion(CLI::App& app, Common& common, std::function<void()>& run); 
 /// A sub-command with the common options and, under its options, `examples`.
 CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
                       const std::string& summary, const std::string& examples);
+
+/// An option of a command.  CLI11 stands behind it and its headers, which take a compiler ten seconds,
+/// are seen only where commands are read and written.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option& required();
+  Option& type_name(const std::string& name);
+  Option& expected(int least, int most);  ///< how many values
+  Option& range(int least, int most);
+  Option& one_of(const std::vector<std::string>& words);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// An option (or an argument, by a name without dashes) that puts its value there.
+Option add_option(CLI::App& command, const std::string& name, std::string& value,
+                  const std::string& help);
+Option add_option(CLI::App& command, const std::string& name, std::vector<std::string>& value,
+                  const std::string& help);
+Option add_option(CLI::App& command, const std::string& name, Index& value,
+                  const std::string& help);
+Option add_option(CLI::App& command, const std::string& name, double& value,
+                  const std::string& help);
+Option add_flag(CLI::App& command, const std::string& name, bool& value, const std::string& help);
+
+/// What happens when the user asks for this command.
+void when_asked(CLI::App& command, std::function<void()> then);
 
 /// One flag for each option; what the user gives goes to `params`, unset ones stay out of it.
 void add_described(CLI::App& command, const std::string& group,
