@@ -12,6 +12,7 @@
 // LAPACK, as OpenBLAS exports it (Fortran: column-major, all by address).
 extern "C" {
 void dpotrf_(const char* uplo, const blasint* n, double* a, const blasint* lda, blasint* info);
+void spotrf_(const char* uplo, const blasint* n, float* a, const blasint* lda, blasint* info);
 void dtrtri_(const char* uplo, const char* diag, const blasint* n, double* a, const blasint* lda,
              blasint* info);
 void dsyevd_(const char* jobz, const char* uplo, const blasint* n, double* a, const blasint* lda,
@@ -82,11 +83,41 @@ Index cholesky(MatrixView<double> a) {
   return info;
 }
 
+Index cholesky(MatrixView<float> a) {
+  const ThreadScope scope(worth_threads(a.rows));
+  const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
+  blasint info = 0;
+  spotrf_("L", &n, a.data, &stride, &info);
+  return info;
+}
+
+namespace {
+void triangular_solve(CBLAS_TRANSPOSE transpose, MatrixView<const double> r, MatrixView<double> b) {
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(b.rows),
+              narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data, narrow(b.stride));
+}
+void triangular_solve(CBLAS_TRANSPOSE transpose, MatrixView<const float> r, MatrixView<float> b) {
+  cblas_strsm(CblasRowMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(b.rows),
+              narrow(b.cols), 1.0f, r.data, narrow(r.stride), b.data, narrow(b.stride));
+}
+}  // namespace
+
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b) {
   const ThreadScope scope(worth_threads(r.rows));
-  for (const auto transpose : {CblasTrans, CblasNoTrans})
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, transpose, CblasNonUnit, narrow(b.rows),
-                narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data, narrow(b.stride));
+  for (const auto transpose : {CblasTrans, CblasNoTrans}) triangular_solve(transpose, r, b);
+}
+void cholesky_solve(MatrixView<const float> r, MatrixView<float> b) {
+  const ThreadScope scope(worth_threads(r.rows));
+  for (const auto transpose : {CblasTrans, CblasNoTrans}) triangular_solve(transpose, r, b);
+}
+
+void transposed_solve(MatrixView<const double> r, MatrixView<double> b) {
+  const ThreadScope scope(worth_threads(r.rows));
+  triangular_solve(CblasTrans, r, b);
+}
+void transposed_solve(MatrixView<const float> r, MatrixView<float> b) {
+  const ThreadScope scope(worth_threads(r.rows));
+  triangular_solve(CblasTrans, r, b);
 }
 
 void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b) {

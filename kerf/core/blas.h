@@ -35,9 +35,15 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c);
 /// Factors the symmetric positive definite matrix in the upper triangle of `a` as R^T R, in place
 /// (R upper).  Returns 0, or the 1-based order of the leading block that is not positive definite.
 Index cholesky(MatrixView<double> a);
+Index cholesky(MatrixView<float> a);
 
 /// b := (R^T R)^-1 b with R from cholesky().
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
+void cholesky_solve(MatrixView<const float> r, MatrixView<float> b);
+
+/// b := R^-T b with R from cholesky().
+void transposed_solve(MatrixView<const double> r, MatrixView<double> b);
+void transposed_solve(MatrixView<const float> r, MatrixView<float> b);
 
 /// b := b R^-1, or b R^-T, with R from cholesky(): solves for vectors in the rows of b.
 void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b);

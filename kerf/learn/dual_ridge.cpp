@@ -51,6 +51,7 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   DualFit fit;
   fit.choice = std::move(solution.choice);
   fit.left_out = std::move(solution.left_out);
+  fit.left_out_rows = std::move(solution.left_out_rows);
   fit.model.intercept = std::move(solution.intercept);
   fit.model.weights.resize(z.cols, targets.cols);
   for_each_part(z, [&](Index first, const Matrix<double>& part) {

@@ -20,8 +20,9 @@ namespace kerf {
 
 struct DualFit {
   LinearModel model;
-  LambdaChoice choice;      ///< cv_error: mean squared leave-one-out error
-  Matrix<double> left_out;  ///< what the other rows predict for each row
+  LambdaChoice choice;                    ///< cv_error: mean squared leave-one-out error
+  Matrix<double> left_out;                ///< what the other rows predict for each row
+  std::vector<Index> left_out_rows = {};  ///< the rows of left_out, where it is not all of them
 };
 
 /// z: rows x features.  No weights: all 1.  lambdas: one, or several to choose from; none: the

@@ -10,6 +10,7 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/kernels/gram.h"
+#include "kerf/learn/exact_at_lambda.h"
 
 namespace kerf {
 namespace {
@@ -38,6 +39,7 @@ struct Spectrum {
   std::vector<double> means;      // of the targets; zeros without intercept
   std::vector<double> row_means;  // S K S u; empty without intercept
   double weight = 0;              // n
+  double shift = 0;               // the eigenvalue that u is given
   Index count() const { return static_cast<Index>(values.size()); }
 };
 
@@ -71,7 +73,7 @@ void centre(MatrixView<double> gram, Spectrum& s) {
   });
   // No eigenvalue of A exceeds its largest absolute row sum.
   const double largest = *std::ranges::max_element(row_norms);
-  const double shift = largest > 0 ? 2 * largest : 1;
+  const double shift = s.shift = largest > 0 ? 2 * largest : 1;
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       for (Index j = 0; j < n; ++j)
@@ -93,16 +95,23 @@ Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, 
   return y;
 }
 
-Spectrum decompose(MatrixView<double> gram, MatrixView<const double> targets,
-                   std::span<const double> weights, bool intercept) {
-  const Index n = gram.rows;
-  Spectrum s;
-  s.root.assign(static_cast<std::size_t>(n), 1.0);
+/// sqrt(w) of each row.
+std::vector<double> roots(std::span<const double> weights, Index n) {
+  std::vector<double> root(static_cast<std::size_t>(n), 1.0);
   if (!weights.empty())
-    std::ranges::transform(weights, s.root.begin(), [](double w) {
+    std::ranges::transform(weights, root.begin(), [](double w) {
       KERF_REQUIRE(w >= 0 && std::isfinite(w), data, "a row has the weight {}", w);
       return std::sqrt(w);
     });
+  return root;
+}
+
+/// gram := A, with u at the end of its spectrum; y := S (y - mean).
+Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
+                 std::span<const double> weights, bool intercept, Matrix<double>& y) {
+  const Index n = gram.rows;
+  Spectrum s;
+  s.root = roots(weights, n);
   for (const double root : s.root) s.weight += root * root;
   KERF_REQUIRE(s.weight > 0, data, "all rows have weight 0");
   if (!weights.empty())
@@ -110,16 +119,18 @@ Spectrum decompose(MatrixView<double> gram, MatrixView<const double> targets,
       for (Index j = 0; j < n; ++j)
         gram(i, j) *= s.root[static_cast<std::size_t>(i)] * s.root[static_cast<std::size_t>(j)];
   if (intercept) centre(gram, s);
-  const Matrix<double> y = scaled_targets(targets, intercept, s);
+  y = scaled_targets(targets, intercept, s);
+  return s;
+}
 
-  s.values.resize(static_cast<std::size_t>(n));
+void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept, Spectrum& s) {
+  s.values.resize(static_cast<std::size_t>(gram.rows));
   blas::symmetric_eigen(gram, s.values);
   if (intercept) s.values.pop_back();                           // u, the last one
   for (double& value : s.values) value = std::max(value, 0.0);  // of a semi-definite matrix
   s.vectors = gram.slice(0, s.count());
-  s.projections.resize(s.count(), targets.cols);
+  s.projections.resize(s.count(), y.cols());
   product(false, s.vectors, y.view(), s.projections.view());
-  return s;
 }
 
 std::vector<double> automatic_lambdas(const Spectrum& s, int first_step) {
@@ -203,6 +214,31 @@ Matrix<double> left_out(const Spectrum& s, double lambda, const Matrix<double>& 
   return out;
 }
 
+/// One lambda: no eigenvalues.
+void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>& y,
+               MatrixView<const double> targets, double lambda, DualSolution& result) {
+  const double c = s.weight * lambda;
+  SystemSolution solved = solve_at_lambda(gram, y, c);
+  result.left_out.resize(std::ssize(solved.rows), targets.cols);
+  double error = 0, weight = 0;
+  for (std::size_t k = 0; k < solved.rows.size(); ++k) {
+    const Index i = solved.rows[k];
+    const double root = s.root[static_cast<std::size_t>(i)], square = root * root;
+    // Without the part along u, which is no part of A.
+    const double along = s.shift > 0 ? square / s.weight / (s.shift + c) : 0;
+    for (Index t = 0; t < targets.cols; ++t) {
+      const double gap = root > 0 ? solved.x(i, t) / (solved.inverse[k] - along) / root : 0;
+      result.left_out(static_cast<Index>(k), t) = targets(i, t) - gap;
+      error += square * gap * gap;
+    }
+    weight += square;
+  }
+  if (std::ssize(solved.rows) < targets.rows) result.left_out_rows = std::move(solved.rows);
+  error /= std::max(weight, 1e-300) * static_cast<double>(targets.cols);
+  result.choice = {lambda, error, {{lambda, error}}, {}};
+  result.dual = std::move(solved.x);
+}
+
 /// The Gram matrix in double, whatever its values are computed in.
 void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
                MatrixView<double> out) {
@@ -232,16 +268,22 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   for (const double lambda : options.lambdas)
     KERF_REQUIRE(lambda > 0 && std::isfinite(lambda), usage,
                  "lambda must be positive on the exact kernel, not {}", lambda);
-  report(progress, "eigenvalues", 0, 0);
-  const Spectrum s = decompose(gram, targets, weights, options.intercept);
-
+  Matrix<double> y;
+  Spectrum s = prepare(gram, targets, weights, options.intercept, y);
   DualSolution result;
-  result.choice = choose(
-      s, options.lambdas.empty() ? automatic_lambdas(s, options.first_step) : options.lambdas,
-      progress);
-  Matrix<double> work;
-  solve(s, result.choice.lambda, work, result.dual);
-  result.left_out = left_out(s, result.choice.lambda, result.dual, targets);
+  if (options.lambdas.size() == 1) {
+    report(progress, "solving", 0, 0);
+    solve_one(s, gram, y, targets, options.lambdas.front(), result);
+  } else {
+    report(progress, "eigenvalues", 0, 0);
+    decompose(gram, y, options.intercept, s);
+    result.choice = choose(
+        s, options.lambdas.empty() ? automatic_lambdas(s, options.first_step) : options.lambdas,
+        progress);
+    Matrix<double> work;
+    solve(s, result.choice.lambda, work, result.dual);
+    result.left_out = left_out(s, result.choice.lambda, result.dual, targets);
+  }
   result.intercept = s.means;
   for (Index t = 0; t < targets.cols; ++t)
     for (std::size_t i = 0; i < s.row_means.size(); ++i)
@@ -269,6 +311,7 @@ ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const 
     fit.model.intercept = std::move(solution.intercept);
     fit.choice = std::move(solution.choice);
     fit.left_out = std::move(solution.left_out);
+    fit.left_out_rows = std::move(solution.left_out_rows);
   }
   fit.model.kernel = kernel;
   fit.model.params = params;

@@ -9,7 +9,7 @@
 //
 // Exact:      the leave-one-out error is that of n fits on n - 1 rows with c kept, not lambda.
 // Error:      eigenvalues below about 1e-15 times the largest are rounding: c should not be.
-// Cost:       about 9 n^3 flops and 24 n^2 bytes; n^2 (1 + targets) flops a lambda.
+// Cost:       about 9 n^3 flops and 24 n^2 bytes; n^2 (1 + targets) flops a lambda.  One lambda: exact_at_lambda.h.
 // Reference:  Saunders, Gammerman & Vovk, "Ridge regression learning algorithm in dual variables",
 //             ICML 1998; Rifkin & Lippert, "Notes on regularized least squares", 2007, section 3.
 // Differs:    weights and intercept; u is moved to the far end of the spectrum before the
@@ -40,12 +40,14 @@ struct ExactRidgeOptions {
 /// The coefficients a (rows x targets) and b, and how lambda was chosen.
 struct DualSolution {
   Matrix<double> dual;
-  std::vector<double> intercept;  ///< one per target; zeros without an intercept
-  LambdaChoice choice;            ///< cv_error: mean squared leave-one-out error
-  Matrix<double> left_out;        ///< what the other rows predict for each row
+  std::vector<double> intercept;          ///< one per target; zeros without an intercept
+  LambdaChoice choice;                    ///< cv_error: mean squared leave-one-out error
+  Matrix<double> left_out;                ///< what the other rows predict for each row
+  std::vector<Index> left_out_rows = {};  ///< the rows of left_out, where it is not all of them
 };
 
 /// From a Gram matrix (rows x rows, symmetric), which is destroyed.  No weights: all 1.
+/// One lambda needs no eigenvalues: exact_at_lambda.h.
 DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
                                std::span<const double> weights, const ExactRidgeOptions& options,
                                const Progress& progress = {});
@@ -63,7 +65,8 @@ struct ExactModel {
 struct ExactFit {
   ExactModel model;
   LambdaChoice choice;
-  Matrix<double> left_out;  ///< what the other rows predict for each row
+  Matrix<double> left_out;                ///< what the other rows predict for each row
+  std::vector<Index> left_out_rows = {};  ///< as in DualSolution
 };
 
 /// Checks the memory, forms the Gram matrix and solves.  Copies the rows.

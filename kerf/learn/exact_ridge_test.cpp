@@ -147,6 +147,41 @@ TEST(ExactRidge, LeavesOneOutAsIfFittedWithoutIt) {
     }
 }
 
+TEST(ExactRidge, OneLambdaWithoutEigenvaluesIsTheSame) {
+  for (const bool weighted : {false, true})
+    for (const bool intercept : {false, true})
+      for (const double lambda : {1e-2, 1e-6, 1e-11}) {  // the last is beyond single precision
+        Problem once = make_problem(600, 2, weighted), twice = make_problem(600, 2, weighted);
+        ExactRidgeOptions options;
+        options.intercept = intercept;
+        options.lambdas = {lambda};
+        const DualSolution one =
+            solve_exact_ridge(once.gram.view(), once.y.view(), once.weights, options);
+        options.lambdas = {lambda, lambda};  // more than one: by eigenvalues
+        const DualSolution many =
+            solve_exact_ridge(twice.gram.view(), twice.y.view(), twice.weights, options);
+        ASSERT_EQ(std::ssize(one.left_out_rows), 512);
+        const auto kernel = find_kernel("gaussian").make(kGaussian);
+        for (Index t = 0; t < 2; ++t) {
+          for (std::size_t k = 0; k < one.left_out_rows.size(); ++k)
+            EXPECT_NEAR(one.left_out(static_cast<Index>(k), t),
+                        many.left_out(one.left_out_rows[k], t), lambda > 1e-8 ? 2e-3 : 0.2);
+          for (Index i = 0; i < 600; i += 37) {  // f at rows: duals of tiny lambdas are ill-posed
+            double a = one.intercept[static_cast<std::size_t>(t)];
+            double b = many.intercept[static_cast<std::size_t>(t)];
+            const std::vector<double> x(once.x.row(i).begin(), once.x.row(i).end());
+            for (Index j = 0; j < 600; ++j) {
+              const double k =
+                  (*kernel)(x, std::vector<double>(once.x.row(j).begin(), once.x.row(j).end()));
+              a += one.dual(j, t) * k;
+              b += many.dual(j, t) * k;
+            }
+            EXPECT_NEAR(a, b, lambda > 1e-8 ? 1e-7 : 1e-4) << lambda;
+          }
+        }
+      }
+}
+
 TEST(ExactRidge, DoesNotMindAConstantAddedToTargetsOrKernel) {
   Problem p = make_problem(25, 1, false);
   const DualSolution plain = solve_copy(p, {.lambdas = {1e-3}});

@@ -80,16 +80,18 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     outcome.lambda = fit.choice.lambda;
     if (summary.task == Task::classification) {
       LeftOutScores scores;
-      scores.add(fit.left_out.view(), targets.view(), weights);
+      scores.add(fit.left_out.view(), fit.left_out_rows, targets.view(), weights);
       model.temperature = outcome.temperature = scores.temperature();
     }
     if (!fit_options.lambda) outcome.take(std::move(fit.choice));
-    outcome.validation = "leave-one-out";
+    if (!fit_options.lambda) outcome.validation = "leave-one-out";
     model.rows = std::move(fit.model.rows);
     model.linear = {std::move(fit.model.dual), std::move(fit.model.intercept)};
   }
   outcome.solver = Solver::dual;
-  outcome.solver_reason = "eigenvalues of the kernel matrix: every lambda at once";
+  outcome.solver_reason = fit_options.lambda
+                              ? "Cholesky of the kernel matrix"
+                              : "eigenvalues of the kernel matrix: every lambda at once";
   describe_model(job, result);
   return result;
 }

@@ -31,7 +31,7 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
   outcome.lambda = solved.choice.lambda;
   if (problem.classification) {
     LeftOutScores scores;
-    scores.add(solved.left_out.view(), y.view(), weights);
+    scores.add(solved.left_out.view(), solved.left_out_rows, y.view(), weights);
     outcome.temperature = scores.temperature();
   }
   if (!options.lambda) {

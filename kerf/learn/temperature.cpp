@@ -30,6 +30,16 @@ void LeftOutScores::add(MatrixView<const double> scores, MatrixView<const double
   }
 }
 
+void LeftOutScores::add(MatrixView<const double> scores, std::span<const Index> rows,
+                        MatrixView<const double> y, std::span<const double> weights) {
+  if (rows.empty()) return add(scores, y, weights);
+  for (Index k = 0; k < scores.rows; ++k) {
+    const Index i = rows[static_cast<std::size_t>(k)];
+    add(scores.slice(k, k + 1), y.slice(i, i + 1),
+        weights.empty() ? weights : weights.subspan(static_cast<std::size_t>(i), 1));
+  }
+}
+
 double LeftOutScores::temperature() const {
   const std::size_t classes = labels_.empty() ? 1 : scores_.size() / labels_.size();
   std::vector<double> scaled(classes);

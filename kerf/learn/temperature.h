@@ -26,6 +26,9 @@ class LeftOutScores {
   /// `y`: the encoded targets, largest in the column of the row's class.  No weights: all 1.
   void add(MatrixView<const double> scores, MatrixView<const double> y,
            std::span<const double> weights);
+  /// Scores of these rows of y and weights; no rows: of all.
+  void add(MatrixView<const double> scores, std::span<const Index> rows, MatrixView<const double> y,
+           std::span<const double> weights);
   bool enough() const { return static_cast<Index>(labels_.size()) >= kEnough; }
   double temperature() const;
 
