@@ -49,6 +49,8 @@ using MapState = std::map<std::string, Matrix<float>>;
 /// The array A of a state whose map is z(x) = A^T f(x), f a map that is made of the other arrays
 /// alone: a trained model folds A into its weights (fitted_map.h) and keeps the others only.
 inline constexpr const char* kCompression = "compression";
+/// The matrix (A A^T)^-1 of a square compression A, where it may take A's place (fitted_map.h).
+inline constexpr const char* kPenalty = "penalty";
 
 /// One line of the registry.
 struct FeatureMapEntry {

@@ -69,6 +69,15 @@ void fold_compression(MapState& state, Matrix<double>& weights) {
   state.erase(found);
 }
 
+Matrix<float> take_penalty(MapState& state) {
+  const auto found = state.find(kPenalty);
+  if (found == state.end()) return {};
+  Matrix<float> penalty = std::move(found->second);
+  state.erase(found);
+  state.erase(kCompression);
+  return penalty;
+}
+
 const Matrix<float>& checked_array(const MapState& state, const char* name, Index max_rows,
                                    Index cols) {
   const auto found = state.find(name);

@@ -5,6 +5,9 @@
 //   train     on z(x); features beyond r are zero
 //   predict   w' = A w once, then <w', f(x)>: neither A nor z are needed any more
 //
+// Another way to the same weights, when A is square and gentle: train on f(x) itself with the penalty
+//   w'^T (A A^T)^-1 w' in place of |w|^2 (array `penalty`).  A is then applied to no row.
+//
 // Cost:       2 D r flops a row besides f; half of it for a triangular A (zeros below the diagonal
 //             are found by looking).
 //
@@ -35,6 +38,9 @@ class CompressedFeatures final : public FeatureMap {
 
 /// weights := A weights, and A leaves the state; nothing is done to a state without A.
 void fold_compression(MapState& state, Matrix<double>& weights);
+
+/// The penalty, taken out of the state together with A; empty if there is none.
+Matrix<float> take_penalty(MapState& state);
 
 /// The array of that name if it has `cols` columns and at most `max_rows` rows (one at least) of
 /// finite numbers; else Error (data).

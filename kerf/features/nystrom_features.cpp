@@ -17,6 +17,7 @@ namespace {
 constexpr Index kScoreRows = 1024;  // sample behind leverage scores
 constexpr Index kBlockRows = 1024;
 constexpr double kRidge = 1e-6;  // of the mean diagonal
+constexpr double kGentle = 100;  // most that rounding may grow by
 constexpr const char* kLandmarks = "landmarks";
 
 Matrix<float> dense_rows(const RowsView& x) {
@@ -63,6 +64,24 @@ Matrix<float> inverse_factor(const Matrix<double>& k, double ridge) {
   out.fill(0);
   for (Index i = 0; i < m; ++i)
     for (Index j = i; j < m; ++j) out(i, j) = static_cast<float>(r(i, j));
+  return out;
+}
+
+/// Whether sums of kernel columns in single precision can stand for sums of whitened ones: their
+/// rounding grows by the eigenvalues of K^-1, of which (K^-1)_ii = |row i of R^-1|^2 tells.
+bool is_gentle(const Matrix<float>& inverse, const Matrix<double>& k) {
+  double largest = 0;
+  for (Index i = 0; i < inverse.rows(); ++i) {
+    double square = 0;
+    for (const float v : inverse.row(i)) square += static_cast<double>(v) * v;
+    largest = std::max(largest, square);
+  }
+  return largest * mean_diagonal(k) < kGentle;
+}
+
+Matrix<float> in_single(const Matrix<double>& k) {
+  Matrix<float> out(k.rows(), k.cols());
+  std::copy_n(k.data(), k.rows() * k.cols(), out.data());
   return out;
 }
 
@@ -197,6 +216,7 @@ MapState NystromFeatures::fit(RowSource& rows, const Options& options, rng::Key 
   const Matrix<double> k = gram_of(*kernel(options), landmarks);
   MapState state;
   state[kCompression] = inverse_factor(k, std::max(kRidge * mean_diagonal(k), 1e-30));
+  if (is_gentle(state[kCompression], k)) state[kPenalty] = in_single(k);
   state[kLandmarks] = std::move(landmarks);
   return state;
 }
@@ -212,7 +232,7 @@ std::unique_ptr<FeatureMap> NystromFeatures::restore(Index in_dim, const Options
 
 Index NystromFeatures::bytes(Index in_dim, const Options& options) {
   const Index m = options.features, s = std::min(m, kScoreRows);
-  return m * (16 * in_dim + 24 * m) + 4 * kBlockRows * (in_dim + s);
+  return m * (16 * in_dim + 28 * m) + 4 * kBlockRows * (in_dim + s);
 }
 
 }  // namespace kerf

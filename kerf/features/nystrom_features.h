@@ -13,12 +13,12 @@
 //
 // Kernel:     any exact kernel.  Deterministic given the landmarks, and never above the kernel:
 //             k(x, x) - |z(x)|^2 is the part of x that the landmarks do not explain.
-// Training:   on z, which is a triangular product a block in single precision (m^2 flops a row, as
-//             many as the sums of the normal equations take).  Prediction never whitens: R^-1 is
-//             folded into the weights and a model is its landmarks and one number a landmark and
-//             output.  (Solving K_nm^T K_nm + n lambda K_mm, which whitens no row, squares the
-//             condition number: with sums in single precision it loses every eigenvalue of K_mm
-//             below 1e-6 of the largest, and smooth kernels have most of them there.)
+// Training:   by K_nm^T K_nm + n lambda K_mm, which whitens no row, where lambda is given, the sums
+//             are solved directly and (K_mm^-1)_ii < 100 for all i (mean diagonal 1): this form
+//             squares the condition number, and its sums are in single precision.  Otherwise on z,
+//             a triangular product a block in single precision (m^2 flops a row, as many as the
+//             sums take).  Prediction never whitens: R^-1 is folded into the weights and a model is
+//             its landmarks and one number a landmark and output.
 // Cost:       uniform: one pass to draw, leverage: two; O(m^2 d + m^3) to whiten; O(m d) a row and
 //             m^2 while training.  Fewer rows than m: the features that are left are zero.
 // Reference:  Williams & Seeger, "Using the Nystroem method to speed up kernel machines", NIPS

@@ -33,7 +33,7 @@ struct Centred {
   Index failed_at = 0;  // order of the block that was not positive definite
 };
 
-Centred solve_centred(Parts parts, double lambda) {
+Centred solve_centred(Parts parts, double lambda, const Matrix<float>* penalty = nullptr) {
   const NormalEquations& first = *parts.front();
   const Index m = first.features(), targets = first.targets();
   const double n = total_weight(parts);
@@ -46,7 +46,8 @@ Centred solve_centred(Parts parts, double lambda) {
     for (Index i = begin; i < end; ++i) {
       const double factor = -sum[static_cast<std::size_t>(i)] / n;
       for (Index j = i; j < m; ++j) a(i, j) = factor * sum[static_cast<std::size_t>(j)];
-      a(i, i) += n * lambda;
+      if (penalty == nullptr) a(i, i) += n * lambda;
+      for (Index j = i; j < m && penalty != nullptr; ++j) a(i, j) += n * lambda * (*penalty)(i, j);
     }
   });
   for (const auto* part : parts) part->add_gram_to(a.view());
@@ -95,8 +96,8 @@ void add_squared_errors(const NormalEquations& part, const LinearModel& model,
 
 }  // namespace
 
-LinearModel solve_ridge(Parts parts, double lambda) {
-  Centred result = solve_centred(parts, lambda);
+LinearModel solve_ridge(Parts parts, double lambda, const Matrix<float>* penalty) {
+  Centred result = solve_centred(parts, lambda, penalty);
   KERF_REQUIRE(result.failed_at == 0, numeric,
                "the ridge system is singular at lambda = {:.3g} (leading block {} of {}): "
                "raise --lambda, or leave it to be chosen",

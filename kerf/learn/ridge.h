@@ -19,7 +19,9 @@
 namespace kerf {
 
 /// Throws Error (numeric) when the matrix is singular, with the lambda that failed.
-LinearModel solve_ridge(std::span<const NormalEquations* const> parts, double lambda);
+/// `penalty`: P of lambda w^T P w; none: the identity.
+LinearModel solve_ridge(std::span<const NormalEquations* const> parts, double lambda,
+                        const Matrix<float>* penalty = nullptr);
 
 /// mean(diag(G - s s^T/n))/n over the parts: the unit of the automatic grid of lambda.
 double lambda_unit(std::span<const NormalEquations* const> parts);

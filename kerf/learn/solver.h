@@ -19,8 +19,9 @@ struct Problem {
   Index memory = 0;     ///< most that may be used
   const FitOptions& options;
   bool classification = false;
-  Checkpoint* checkpoint = nullptr;  ///< none: nothing is kept
-  Index copies = 1;                  ///< consecutive rows made of one example
+  Checkpoint* checkpoint = nullptr;        ///< none: nothing is kept
+  Index copies = 1;                        ///< consecutive rows made of one example
+  const Matrix<float>* penalty = nullptr;  ///< P of the penalty w^T P w; none: the identity
 };
 
 struct SolverEntry {

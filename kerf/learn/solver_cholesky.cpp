@@ -125,6 +125,13 @@ LinearModel take(ChosenModel chosen, std::string validation, FitReport& outcome)
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
   const auto sums = Accumulation(problem, rows).run();
   const FitOptions& options = problem.options;
+  if (problem.penalty != nullptr) {
+    const Stopwatch watch(rows.seconds().solve);
+    outcome.lambda = *options.lambda;
+    report(rows.progress(), "solving", 0, 0);
+    const NormalEquations* all[] = {&sums.front()};
+    return solve_ridge(all, outcome.lambda, problem.penalty);
+  }
   if (!options.lambda && options.validation == Validation::leave_one_out) {
     report(rows.progress(), "choosing lambda", 0, 0);
     LinearModel model =

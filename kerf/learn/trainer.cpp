@@ -88,10 +88,12 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
                    fmt::format("training with {} features", features),
                    "take fewer --features, a fixed --lambda, or raise --memory");
     std::shared_ptr<MapState> learned;
+    Matrix<float> penalty;
     const auto feature_map = [&] {
       const Stopwatch features_watch(outcome.seconds.features);
       ScaledSource scaled(source, model.scaling);
-      learned = model.recipe.fit(scaled, memory_limit, progress);
+      const bool one_solve = outcome.solver == Solver::cholesky && options.lambda;
+      learned = model.recipe.fit(scaled, memory_limit, progress, one_solve ? &penalty : nullptr);
       return model.recipe.make(memory_limit);
     }();
     std::optional<Checkpoint> checkpoint;
@@ -100,6 +102,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
                          Checkpoint::Identity{recipe_identity(model.recipe),
                                               data_identity(summary, options, outcome.solver)},
                          options.checkpoint_interval);
+    problem.penalty = penalty.rows() > 0 ? &penalty : nullptr;
     problem.checkpoint = checkpoint ? &*checkpoint : nullptr;
     TrainingRows rows(source, summary, *feature_map, model.scaling, options, outcome.seconds,
                       progress);

@@ -217,6 +217,22 @@ TEST(Trainer, KeepsWhatADataDependentMapLearned) {
   }
 }
 
+// A given lambda takes the penalty and kernel columns as they are, a grid of one lambda whitens every
+// row: two ways to the same function.
+TEST(Trainer, PenaltyStandsForWhitenedLandmarks) {
+  const Data data = make_data(1000, false);
+  const Params narrow = {{"features", "60"}, {"bandwidth", "0.4"}};
+  FitOptions given, grid;
+  given.solver = grid.solver = Solver::cholesky;
+  given.lambda = 1e-3;
+  grid.lambda_grid = "1e-3";
+  const auto by_penalty = fit_on(data, Task::regression, "nystrom", narrow, given);
+  const auto whitened = fit_on(data, Task::regression, "nystrom", narrow, grid);
+  EXPECT_EQ(by_penalty.model.recipe.state->size(), 1U);
+  const Matrix<double> a = predict(by_penalty.model, data), b = predict(whitened.model, data);
+  for (Index i = 0; i < a.rows(); ++i) ASSERT_NEAR(a(i, 0), b(i, 0), 1e-4);
+}
+
 TEST(Trainer, RefusesAModelWhoseLearnedStateWasForged) {
   const Data data = make_data(200, false);
   auto [model, report] =

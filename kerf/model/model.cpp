@@ -7,6 +7,7 @@
 #include "kerf/core/memory.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/features/fitted_map.h"
 #include "kerf/kernels/gram.h"
 
 namespace kerf {
@@ -40,13 +41,15 @@ void require_map_memory(const FeatureMapEntry& entry, const Recipe& recipe, Inde
 
 }  // namespace
 
-std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit,
-                                      const Progress& progress) {
+std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit, const Progress& progress,
+                                      Matrix<float>* penalty) {
   const FeatureMapEntry& entry = find_feature_map(map);
   if (entry.fit == nullptr) return nullptr;
   require_map_memory(entry, *this, memory_limit);
   auto learned =
       std::make_shared<MapState>(entry.fit(rows, options, rng::Key{seed}.child("map"), progress));
+  if (penalty != nullptr) *penalty = take_penalty(*learned);
+  learned->erase(kPenalty);
   state = learned;
   return learned;
 }

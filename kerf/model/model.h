@@ -30,9 +30,10 @@ struct Recipe {
   std::shared_ptr<const MapState> state = nullptr;  ///< data-dependent maps: what they learned
 
   /// Data-dependent maps learn from the rows (scaled); others have nothing to learn.  The state may
-  /// be folded (fitted_map.h) when the weights are known.
+  /// be folded (fitted_map.h) when the weights are known.  `penalty`: where a penalty may take the
+  /// place of a compression, it goes there, and features are those before the compression.
   std::shared_ptr<MapState> fit(RowSource& rows, Index memory_limit = 0,
-                                const Progress& progress = {});
+                                const Progress& progress = {}, Matrix<float>* penalty = nullptr);
   /// Checks the options and, against `memory_limit` (0: what is available), the size.
   std::unique_ptr<FeatureMap> make(Index memory_limit = 0) const;
 };
