@@ -298,7 +298,7 @@ ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const 
                          MatrixView<const double> targets, std::span<const double> weights,
                          const ExactRidgeOptions& options, const Progress& progress) {
   const auto function = find_kernel(kernel).make(params);
-  require_memory(exact_ridge_bytes(rows, targets.cols, options.precision), options.memory_limit,
+  require_memory(exact_ridge_bytes(rows, targets.cols, options), options.memory_limit,
                  fmt::format("the exact kernel matrix of {} rows", rows.rows()),
                  "use fewer rows, or a feature map");
   ExactFit fit;
@@ -327,12 +327,13 @@ void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<dou
   expand(*kernel, model.rows.view(), model.dual.view(), model.intercept, rows, out);
 }
 
-Index exact_ridge_bytes(const RowsView& rows, Index targets, Precision precision) {
+Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options) {
   const Index n = rows.rows();
   const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : 4 * n * rows.cols();
-  const Index block = precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
-  // The matrix and twice as much for its decomposition; targets, projections, solution, work.
-  return 24 * n * n + copy + block + 8 * n * (4 * targets + 2 * (kLastStep - kFirstStep + 1) + 8);
+  const Index block = options.precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
+  // The matrix and what its solution takes; targets, projections, solution, work.
+  return bytes_per_element(options.lambdas.size()) * n * n + copy + block +
+         8 * n * (4 * targets + 2 * (kLastStep - kFirstStep + 1) + 8);
 }
 
 }  // namespace kerf

@@ -77,7 +77,10 @@ ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const 
 /// out (rows x outputs) = f of each row, through blocks of the Gram matrix.
 void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out);
 
+/// Bytes for each element of the Gram matrix: itself and what its solution takes.
+inline Index bytes_per_element(std::size_t lambdas) { return lambdas == 1 ? 12 : 24; }
+
 /// Memory of a fit, besides the rows handed to it.
-Index exact_ridge_bytes(const RowsView& rows, Index targets, Precision precision);
+Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options);
 
 }  // namespace kerf

@@ -2,6 +2,7 @@
 #include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/exact_at_lambda.h"
 #include "kerf/learn/exact_ridge.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/temperature.h"
@@ -49,9 +50,10 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     const Stopwatch watch(outcome.seconds.total);
     const Targets encoder(summary, fit_options);
     const Index n = summary.rows;
-    // The rows as read and as kept; the Gram matrix and twice as much to decompose it.
-    outcome.estimated_memory =
-        2 * bytes_of_rows(summary) + 24 * n * n + 8 * n * (5 * encoder.outputs() + 64);
+    // The rows as read and as kept; the Gram matrix and what its solution takes.
+    outcome.estimated_memory = 2 * bytes_of_rows(summary) +
+                               bytes_per_element(fit_options.lambda ? 1 : 2) * n * n +
+                               8 * n * (5 * encoder.outputs() + 64 + kLeftOutRows);
     require_memory(outcome.estimated_memory, memory_limit,
                    fmt::format("the exact kernel of {} rows", n),
                    "take fewer --rows, a feature map, or raise --memory");
