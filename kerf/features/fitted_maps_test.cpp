@@ -68,7 +68,8 @@ TEST(KernelColumns, AreTheValuesOfEveryKernel) {
     const Matrix<float> z = features(KernelColumns(entry.make(params), std::move(rows)), x);
     for (Index i = 0; i < 50; ++i)
       for (Index j = 0; j < 37; ++j)
-        ASSERT_NEAR(z(i, j), exact(i, j), 2e-5 * (1 + std::abs(exact(i, j)))) << entry.name;
+        ASSERT_NEAR(z(i, j), exact(i, j), 2e-5 * (1 + std::abs(exact(i, j))))
+            << entry.name << " " << i << " " << j;
   }
 }
 

@@ -50,9 +50,9 @@ class Map {
   }
   T* data() { return numbers_.data() + lead_; }
   const T* data() const { return numbers_.data() + lead_; }
-  /// Columns begin .. end - 1 of the first lines.
-  void clear(Index rows, Index stride, Index begin, Index end) {
-    for (Index i = 0; i < rows; ++i) std::fill_n(data() + i * stride + begin, end - begin, T{0});
+  /// The first columns of the first lines.
+  void clear(Index rows, Index stride, Index columns) {
+    for (Index i = 0; i < rows; ++i) std::fill_n(data() + i * stride, columns, T{0});
   }
 
  private:
@@ -138,11 +138,10 @@ class Displacement {
     shape_ = {height - std::abs(rows), width - std::abs(cols), network_.stride};
     y_origin_ = std::max<Index>(0, -rows) * network_.stride + std::max<Index>(0, -cols);
     z_origin_ = std::max<Index>(0, rows) * network_.stride + std::max<Index>(0, cols);
-    // What vectors write, and the zeros after it: another displacement may have been wider.
-    const Index written = cntk_simd::line_stride(shape_.cols, 0);
+    // What windows read beyond the pixels must be zero, and another displacement may have been wider.
     const Index end = cntk_simd::line_stride(shape_.cols, network_.options.filter);
-    gram_.clear(shape_.rows, network_.stride, 0, end);
-    tangent_.clear(shape_.rows, network_.stride, written, end);
+    gram_.clear(shape_.rows, network_.stride, end);
+    tangent_.clear(shape_.rows, network_.stride, end);
     for (std::size_t c = 0; c < y.channels(); ++c)
       cntk_simd::add_products(y.plane(c) + y_origin_, z.plane(c) + z_origin_, network_.stride,
                               gram_.data(), shape_);

@@ -238,6 +238,25 @@ TEST(Cntk, AgreesWithTheOracle) {
           }
 }
 
+// Wider than any vector: displacements of all widths follow each other in the same memory.
+TEST(Cntk, AgreesWithTheOracleOnWideImages) {
+  const ImageShape shape{3, 35, 1};
+  const Row y = random_image(5, shape), z = random_image(6, shape);
+  for (const Index filter : {3, 5}) {
+    const CntkOptions options{"3x35x1", 3, filter, Padding::same, Pooling::gap, false};
+    const CntkKernel kernel(options);
+    const Oracle oracle(options, shape);
+    const auto exact = static_cast<double>(oracle.value(y, z));
+    const auto size = static_cast<double>(oracle.value(y, y) + oracle.value(z, z));
+    EXPECT_NEAR(kernel(y, z), exact, 1e-14 * size);
+    Matrix<float> rows(2, values_of(shape)), single(2, 2);
+    std::ranges::copy(y, rows.row(0).begin());
+    std::ranges::copy(z, rows.row(1).begin());
+    gram<float>(kernel, rows.view(), rows.view(), single.view());
+    EXPECT_NEAR(single(0, 1), exact, 1e-6 * size);
+  }
+}
+
 // 1 - cos of a window is then 1e-14: without care kappa0 would be off by 1e-8.
 TEST(Cntk, IsAccurateForNearlyEqualAndOppositeImages) {
   const ImageShape shape{5, 6, 2};
