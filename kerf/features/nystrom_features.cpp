@@ -224,6 +224,7 @@ MapState NystromFeatures::fit(RowSource& rows, const Options& options, rng::Key 
 std::unique_ptr<FeatureMap> NystromFeatures::restore(Index in_dim, const Options& options, rng::Key,
                                                      const MapState& state) {
   const Matrix<float>& landmarks = checked_array(state, kLandmarks, options.features, in_dim);
+  if (state.contains(kPenalty)) checked_array(state, kPenalty, landmarks.rows(), landmarks.rows());
   auto columns = std::make_unique<KernelColumns>(kernel(options), copy_of(landmarks));
   if (!state.contains(kCompression)) return columns;
   const Matrix<float>& a = checked_array(state, kCompression, landmarks.rows(), landmarks.rows());
