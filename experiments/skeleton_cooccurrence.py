@@ -59,7 +59,7 @@ def draw(path, maps):
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(len(maps), len(PIXELS), figsize=(2.3 * len(PIXELS), 2.4 * len(maps)), layout="constrained")
     for (name, correlation), line in zip(maps.items(), axes):
-        top = max(np.sort(correlation[y * SIDE + x])[-6] for y, x in PIXELS)  # all but the pixel itself and its nearest
+        top = max(np.sort(np.nan_to_num(correlation[y * SIDE + x]))[-6] for y, x in PIXELS)  # all but the pixel itself and its nearest
         for (y, x), axis in zip(PIXELS, line):
             axis.imshow(np.sqrt(np.clip(correlation[y * SIDE + x].reshape(SIDE, SIDE), 0, top)), cmap="magma", vmin=0, vmax=np.sqrt(top))
             axis.plot(x, y, "+", color="deepskyblue", markersize=9, markeredgewidth=2)

@@ -57,8 +57,7 @@ std::vector<std::size_t> deciding(const LambdaTable& table, bool per_target) {
          ++near)
       all.push_back(near);
   std::ranges::sort(all);
-  const auto [first, last] = std::ranges::unique(all);
-  all.erase(first, last);
+  all.erase(std::unique(all.begin(), all.end()), all.end());  // clang 14 has no ranges::unique
   return all;
 }
 

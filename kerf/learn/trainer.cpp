@@ -91,10 +91,12 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     Matrix<float> penalty;
     const auto feature_map = [&] {
       const Stopwatch features_watch(outcome.seconds.features);
-      ScaledSource scaled(source, model.scaling);
-      const bool one_solve = outcome.solver == Solver::cholesky && options.lambda;
-      learned = model.recipe.fit(scaled, memory_limit, progress, one_solve ? &penalty : nullptr);
-      return model.recipe.make(memory_limit);
+      // Not by the names bound above: clang 14 does not capture these.
+      ScaledSource scaled(job.source, model.scaling);
+      const bool one_solve = outcome.solver == Solver::cholesky && job.options.lambda;
+      learned =
+          model.recipe.fit(scaled, job.memory_limit, job.progress, one_solve ? &penalty : nullptr);
+      return model.recipe.make(job.memory_limit);
     }();
     std::optional<Checkpoint> checkpoint;
     if (!options.checkpoint.empty())
