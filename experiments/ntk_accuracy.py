@@ -2,8 +2,12 @@
 
 MNIST: accuracy on the 10,000 test images, mean of the seeds.  Published: the PyTorch code of the papers with its own
 ridge (ntk-rf; degree-8 sketch).  Protein: mean squared error over 4 folds in file order, raw target, standardised
-columns, 8,192 features.  Published: NTKRF 20.51, NTKSketch 21.19, exact NTK 20.24; their features with lambda chosen
-properly reach 17.1.
+columns, 8,192 features, the depth by cross-validation on the training rows of the first fold.  Published: NTKRF 20.51,
+NTKSketch 21.19, exact NTK 20.24; their features with lambda chosen properly reach 17.1.
+
+ntk-rf and ntk-poly know nothing of the data; nystrom --kernel ntk has as many features of the same kernel, made from
+landmark rows.  The degree of ntk-poly on MNIST is that of the published sketch; cross-validation prefers it to our
+default, too.
 """
 import gzip
 
@@ -14,9 +18,12 @@ from harness import Experiment
 MNIST = {"ntk-rf": {4096: 96.64, 8192: 97.43}, "ntk-poly": {4096: 96.86, 8192: 97.58}}
 MAPS = {  # depth 1, as published; that ntk-rf does not split rows this long was decided on the test images (docs/ntk.md)
     "ntk-rf": ["--map", "ntk-rf", "--depth", 1, "--bias", 0],
-    "ntk-poly": ["--map", "ntk-poly", "--depth", 1, "--bias", 0],
+    "ntk-poly": ["--map", "ntk-poly", "--degree", 8, "--depth", 1, "--bias", 0],
     "ntk-rf, --kernel nngp": ["--map", "ntk-rf", "--kernel", "nngp", "--depth", 1, "--bias", 0],
+    "nystrom --kernel ntk": ["--map", "nystrom", "--kernel", "ntk", "--depth", 1, "--bias", 0],
 }
+PROTEIN = {"ntk-rf": ["--map", "ntk-rf"], "ntk-poly": ["--map", "ntk-poly"], "nystrom --kernel ntk": ["--map", "nystrom", "--kernel", "ntk"]}
+DEPTHS = [1, 2, 4, 8, 16]
 
 
 def mnist(experiment, sizes, seeds):
@@ -32,21 +39,28 @@ def mnist(experiment, sizes, seeds):
                            spread=round(float(np.std(accuracies)), 2), published=MNIST.get(name, {}).get(m))
 
 
+def chosen_depth(experiment, train, flags):
+    """The depth of the least cross-validated error on training rows, at 2,048 features."""
+    def error(depth):
+        return experiment.kerf("fit", train, "--task", "regression", "--features", 2048, "--depth", depth, *flags)["cv_error"]
+    return DEPTHS[0] if experiment.quick else min(DEPTHS, key=error)
+
+
 def protein(experiment, m, folds):
     with gzip.open(experiment.data / "regression" / "protein-tertiary-structure.csv.gz", "rt") as file:
         lines = file.read().splitlines()
     cuts = [len(lines) * k // 4 for k in range(5)]
     train, test = experiment.scratch / "train.csv", experiment.scratch / "test.csv"
-    for name, flags in {"ntk-rf": ["--map", "ntk-rf"], "ntk-poly": ["--map", "ntk-poly"]}.items():
-        for depth in (3,):
-            errors = []
-            for k in range(folds):
-                test.write_text("\n".join(lines[cuts[k]:cuts[k + 1]]) + "\n")
-                train.write_text("\n".join(lines[:cuts[k]] + lines[cuts[k + 1]:]) + "\n")
-                report = experiment.kerf("fit", train, "--task", "regression", "--features", m, "--depth", depth, "--test", test, *flags)
-                errors.append(report["test"]["mse"])
-            experiment.row(data="Protein", map=f"{name}, depth {depth}", features=m, folds=folds, mse=round(float(np.mean(errors)), 3),
-                           published={"ntk-rf": 20.51}.get(name.split(",")[0], 21.19))
+    for name, flags in PROTEIN.items():
+        errors, depth = [], None
+        for k in range(folds):
+            test.write_text("\n".join(lines[cuts[k]:cuts[k + 1]]) + "\n")
+            train.write_text("\n".join(lines[:cuts[k]] + lines[cuts[k + 1]:]) + "\n")
+            depth = depth or chosen_depth(experiment, train, flags)
+            report = experiment.kerf("fit", train, "--task", "regression", "--features", m, "--depth", depth, "--test", test, *flags)
+            errors.append(report["test"]["mse"])
+        experiment.row(data="Protein", map=f"{name}, depth {depth}", features=m, folds=folds, mse=round(float(np.mean(errors)), 3),
+                       published={"ntk-rf": 20.51, "ntk-poly": 21.19}.get(name))
 
 
 def run(experiment):
