@@ -8,11 +8,15 @@
 // w = C z_j, s = c + <z_j, u>, p = Z u, r = Z w:
 //     a -= p^2/s,   b += -2 p r/s + b_j p^2/s^2,
 //     C += -(w u^T + u w^T)/s + b_j u u^T/s^2,   M -= u u^T/s
-// M and C are kept as the vectors u and w of the steps so far; p and r come from one read of Z.
+// M and C are kept as the vectors u and w of the steps so far.  Steps are taken among the best few
+// rows, up to 32 of them, then p and r of all rows come from one read of Z, a matrix product; steps at
+// which a row outside had a larger gain are taken back.  So the rows are those of a look at all rows
+// after each step, at a fraction of its memory traffic.
 // Beside it, for comparison: rows at random, and k-means++ seeding in the space of the features.
 //
 // Exact:      the same rows as evaluating J for every candidate, but for rounding in ties.
-// Cost:       2 n m^2 + k (4 n m + 2 m^2 + 8 k m) flops; 4 n m + 14 m^2 + 16 k m bytes.
+// Cost:       2 n m^2 + k (4 n m + 2 m^2 + 8 k m) flops, Z read k/32 times or a few times more;
+//             4 n m + 14 m^2 + 16 k m + 544 n bytes.
 // Reference:  Zandieh et al., "Scaling neural tangent kernels via sketching and random features",
 //             NeurIPS 2021 (active learning, figure 3); Arthur & Vassilvitskii, SODA 2007
 //             (k-means++).
@@ -37,9 +41,10 @@ struct Design {
   double total = 0;           ///< greedy: tr K, which the gains cannot exceed together
 };
 
-/// `absolute_lambda`: c above.  z is read only.
+/// `absolute_lambda`: c above.  z is read only.  `candidates`: rows among which steps are tried; the
+/// design does not depend on it.
 Design greedy_design(MatrixView<const float> z, Index budget, double absolute_lambda,
-                     const Progress& progress = {});
+                     const Progress& progress = {}, Index candidates = 1024);
 Design random_design(Index rows, Index budget, rng::Key key);
 Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
                      const Progress& progress = {});

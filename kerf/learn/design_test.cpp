@@ -74,6 +74,16 @@ TEST(Design, GreedyIsBruteForce) {
   }
 }
 
+TEST(Design, CandidatesDoNotMatter) {
+  const Matrix<float> z = normal_rows(700, 48);
+  const Design all = greedy_design(z.view(), 40, 5.0, {}, 700);
+  for (const Index candidates : {1, 3, 100}) {
+    const Design few = greedy_design(z.view(), 40, 5.0, {}, candidates);
+    EXPECT_EQ(few.rows, all.rows) << candidates;
+    for (std::size_t t = 0; t < 40; ++t) EXPECT_NEAR(few.gains[t], all.gains[t], 1e-9 * all.total);
+  }
+}
+
 TEST(Design, ChoosesEveryRowOnceAndExplainsNoMoreThanThereIs) {
   const Matrix<float> z = normal_rows(30, 8);
   const Design design = greedy_design(z.view(), 30, 1);

@@ -89,6 +89,29 @@ void axpy4(const float* const z[4], const float p[4], std::size_t count, float* 
     for (int r = 0; r < 4; ++r) g[j] += p[r] * z[r][j];
 }
 
+/// Sums of 16 vectors in single precision, the rest in double.
+void dots(const float* z, const float* u, const float* w, std::size_t count, double out[2]) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  out[0] = out[1] = 0;
+  std::size_t j = 0;
+  while (j + lanes <= count) {
+    const std::size_t end = std::min(j + 16 * lanes, count / lanes * lanes);
+    auto a = hn::Zero(d), b = hn::Zero(d);
+    for (; j < end; j += lanes) {
+      const auto x = hn::LoadU(d, z + j);
+      a = hn::MulAdd(x, hn::LoadU(d, u + j), a);
+      b = hn::MulAdd(x, hn::LoadU(d, w + j), b);
+    }
+    out[0] += double{hn::GetLane(hn::SumOfLanes(d, a))};
+    out[1] += double{hn::GetLane(hn::SumOfLanes(d, b))};
+  }
+  for (; j < count; ++j) {
+    out[0] += double{z[j]} * double{u[j]};
+    out[1] += double{z[j]} * double{w[j]};
+  }
+}
+
 }  // namespace kerf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -100,6 +123,7 @@ HWY_EXPORT(encode);
 HWY_EXPORT(decode);
 HWY_EXPORT(dot4);
 HWY_EXPORT(axpy4);
+HWY_EXPORT(dots);
 
 /// From this many vectors on a matrix product is quicker than one vector at a time.
 constexpr Index kProductVectors = 4;
@@ -151,6 +175,13 @@ void times_rows(MatrixView<const float> p, MatrixView<const float> z, MatrixView
       HWY_DYNAMIC_DISPATCH(axpy4)(at, factors, count, g.row(k).data());
     }
   }
+}
+
+std::pair<double, double> two_dots(std::span<const float> z, std::span<const float> u,
+                                   std::span<const float> w) {
+  double out[2];
+  HWY_DYNAMIC_DISPATCH(dots)(z.data(), u.data(), w.data(), z.size(), out);
+  return {out[0], out[1]};
 }
 
 }  // namespace kerf
