@@ -89,21 +89,19 @@ void loss_curvature(Loss loss, Index label, std::span<const double> scores,
     out[k] = sign(label, k, scores.size()) * scores[k] < 1 ? 2 * u[k] : 0.0;
 }
 
-double mean_curvature(Loss loss, Index label, std::span<const double> scores) {
-  const auto count = static_cast<double>(scores.size());
-  double sum = 0;
-  if (loss == Loss::logistic && scores.size() == 1) {
-    const double p = sigmoid(scores[0]);
-    return p * (1 - p);
-  }
-  if (loss == Loss::logistic)
-    with_probabilities(scores, [&](std::span<const double> p) {
-      for (const double value : p) sum += value * (1 - value);
-    });
-  else
+void curvature_diagonal(Loss loss, Index label, std::span<const double> scores,
+                        std::span<double> out) {
+  if (loss == Loss::squared_hinge) {
     for (std::size_t k = 0; k < scores.size(); ++k)
-      sum += sign(label, k, scores.size()) * scores[k] < 1 ? 2 : 0;
-  return sum / count;
+      out[k] = sign(label, k, scores.size()) * scores[k] < 1 ? 2 : 0;
+    return;
+  }
+  std::ranges::copy(scores, out.begin());
+  if (scores.size() == 1)
+    out[0] = sigmoid(scores[0]);
+  else
+    softmax(out);
+  for (double& p : out) p *= 1 - p;
 }
 
 }  // namespace kerf

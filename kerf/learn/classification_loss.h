@@ -22,7 +22,8 @@ void loss_gradient(Loss loss, Index label, std::span<const double> scores, std::
 /// out = (second derivatives) u; for the squared hinge the generalised ones.
 void loss_curvature(Loss loss, Index label, std::span<const double> scores,
                     std::span<const double> u, std::span<double> out);
-/// Mean of the diagonal of the second derivatives.
-double mean_curvature(Loss loss, Index label, std::span<const double> scores);
+/// out = the diagonal of the second derivatives.
+void curvature_diagonal(Loss loss, Index label, std::span<const double> scores,
+                        std::span<double> out);
 
 }  // namespace kerf

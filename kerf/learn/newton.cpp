@@ -121,7 +121,7 @@ Newton::Value Newton::value(double lambda, const Point& point, const Matrix<doub
   const Index pieces = (cache_.rows() + kRows - 1) / kRows;
   std::vector<Value> sums(static_cast<std::size_t>(pieces), Value{0, 0});
   parallel_for(pieces, 1, [&](Index piece, Index) {
-    std::vector<double> scores(static_cast<std::size_t>(count_));
+    std::vector<double> scores(static_cast<std::size_t>(count_)), curvatures(scores.size());
     Value& sum = sums[static_cast<std::size_t>(piece)];
     for (Index i = piece * kRows; i < std::min((piece + 1) * kRows, cache_.rows()); ++i) {
       const double w = weight_of(i);
@@ -130,7 +130,9 @@ Newton::Value Newton::value(double lambda, const Point& point, const Matrix<doub
         scores[static_cast<std::size_t>(k)] = scores_(i, k) + (step ? length * (*step)(i, k) : 0.0);
       const Index label = label_[static_cast<std::size_t>(i)];
       sum.loss += w * loss_value(loss_, label, scores);
-      if (!step) sum.curvature += w * mean_curvature(loss_, label, scores);
+      if (step) continue;
+      curvature_diagonal(loss_, label, scores, curvatures);
+      for (const double h : curvatures) sum.curvature += w * h / static_cast<double>(count_);
     }
   });
   Value total{0, 0};
@@ -143,8 +145,39 @@ Newton::Value Newton::value(double lambda, const Point& point, const Matrix<doub
   return total;
 }
 
-/// p := M^-1 p with M = (a/n) R^T R for weights, a for intercepts.
+void Newton::prepare(double lambda, double curvature) {
+  if (CurvatureBlocks::worthwhile(cache_)) {
+    Matrix<double> curvatures(scores_.rows(), count_);
+    for (Index i = 0; i < scores_.rows(); ++i) {
+      const auto row = curvatures.row(i);
+      curvature_diagonal(loss_, label_[static_cast<std::size_t>(i)], scores_.row(i), row);
+      for (double& h : row) h *= weight_of(i);
+    }
+    blocks_.emplace(cache_, curvatures, n_, lambda);
+    return;
+  }
+  const double a = std::max(curvature, 1e-6);
+  if (factor_lambda_ == lambda && a <= kCurvatureChange * curvature_ &&
+      curvature_ <= kCurvatureChange * a)
+    return;
+  curvature_ = a;
+  factor_lambda_ = lambda;
+  factor_ = gram_.factor(2 * n_ * lambda / a);
+}
+
+/// p := M^-1 p with the blocks, or M = (a/n) R^T R for weights and a for intercepts.
 void Newton::precondition(Point& p) const {
+  if (blocks_) {
+    std::vector<double> v(static_cast<std::size_t>(cache_.features() + 1));
+    for (Index k = 0; k < count_; ++k) {
+      std::ranges::copy(p.weights.row(k), v.begin());
+      v.back() = p.intercept[static_cast<std::size_t>(k)];
+      blocks_->solve(k, v);
+      std::copy_n(v.begin(), cache_.features(), p.weights.row(k).begin());
+      p.intercept[static_cast<std::size_t>(k)] = v.back();
+    }
+    return;
+  }
   blas::triangular_solve_rows(factor_.view(), false, p.weights.view());
   blas::triangular_solve_rows(factor_.view(), true, p.weights.view());
   for (Index k = 0; k < count_ * cache_.features(); ++k) p.weights.data()[k] *= n_ / curvature_;
@@ -198,13 +231,7 @@ double Newton::minimise(double lambda, Index without, double tolerance, Point& p
   Value now = value(lambda, point, nullptr, 0);
   for (int step = 0; step < kMostSteps; ++step) {
     report(progress_, "solving", passes_, 0);
-    const double a = std::max(now.curvature, 1e-6);
-    if (factor_lambda_ != lambda || a > kCurvatureChange * curvature_ ||
-        curvature_ > kCurvatureChange * a) {
-      curvature_ = a;
-      factor_lambda_ = lambda;
-      factor_ = gram_.factor(2 * n_ * lambda / a);
-    }
+    prepare(lambda, now.curvature);
     Point gradient = summed(nullptr, lambda, [&](Index row, std::span<double> out) {
       loss_gradient(loss_, label_[static_cast<std::size_t>(row)], scores_.row(row), out);
     });

@@ -2,7 +2,8 @@
 //
 //   minimise F(W, b) = (1/n) sum_i w_i loss(y_i, W z_i + b) + lambda |W|^2,    b unpenalised
 //   step d:  H d = -g by conjugate gradients, preconditioned by the sketched Gram matrix:
-//            H is close to (a/n) (Zc^T Zc + (2 n lambda / a) I), a: the mean curvature of the loss
+//            H is close to (a/n) (Zc^T Zc + (2 n lambda / a) I), a: the mean curvature of the loss;
+//            with few features by the blocks of H itself (curvature_blocks.h)
 //
 // Scores are linear in (W, b), so that the line search needs no pass at all: they are kept.
 //
@@ -18,8 +19,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
 #include "kerf/learn/classification_loss.h"
-#include "kerf/learn/feature_cache.h"
+#include "kerf/learn/curvature_blocks.h"
 #include "kerf/learn/sketched_gram.h"
 
 namespace kerf {
@@ -60,6 +63,8 @@ class Newton {
   using RowFunction = std::function<void(Index row, std::span<double> products)>;
   Point summed(const Point* v, double lambda, const RowFunction& f);
   Value value(double lambda, const Point& point, const Matrix<double>* step, double length) const;
+  /// Makes the preconditioner of the scores kept.
+  void prepare(double lambda, double curvature);
   void precondition(Point& p) const;
   Point direction(const Point& gradient, double lambda, double tolerance);
 
@@ -70,6 +75,7 @@ class Newton {
   const Progress& progress_;
   std::vector<Index> label_, fold_;
   Matrix<double> scores_;
+  std::optional<CurvatureBlocks> blocks_;  // with few features; else:
   Matrix<double> factor_;
   double curvature_ = 0;  // that the factor was made for
   double factor_lambda_ = -1;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/curvature_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kMostFeatures = 320;  // a block then costs about as much as 80 passes
+
+/// The rows of a piece, [z, 1] sqrt(h) with the weights in h; rows without curvature are left out.
+Index fill_rows(const FeatureCache& cache, const FeatureCache::Piece& piece,
+                const Matrix<double>& curvatures, Index score, MatrixView<float> rows) {
+  Index count = 0;
+  for (Index i = 0; i < piece.z.rows; ++i) {
+    const double h = curvatures(piece.first + i, score);
+    if (!(h > 0)) continue;
+    const double w =
+        cache.weights().empty() ? 1.0 : cache.weights()[static_cast<std::size_t>(piece.first + i)];
+    const double factor = std::sqrt(h / w);  // the rows of the cache carry sqrt(w)
+    const auto to = rows.row(count++);
+    std::ranges::transform(piece.z.row(i), to.begin(),
+                           [&](float value) { return static_cast<float>(value * factor); });
+    to.back() = static_cast<float>(std::sqrt(h));
+  }
+  return count;
+}
+
+Matrix<double> block_of(FeatureCache& cache, const Matrix<double>& curvatures, Index score) {
+  const Index size = cache.features() + 1;
+  std::vector<Matrix<double>> lanes(FeatureCache::kLanes);
+  const blas::ThreadScope one(1);
+  cache.for_each([&](const FeatureCache::Piece& piece) {
+    Matrix<double>& sum = lanes[static_cast<std::size_t>(piece.lane)];
+    if (sum.rows() == 0) {
+      sum.resize(size, size);
+      sum.fill(0);
+    }
+    thread_local Matrix<float> rows, product;
+    rows.resize(piece.z.rows, size);
+    product.resize(size, size);
+    const Index count = fill_rows(cache, piece, curvatures, score, rows.view());
+    if (count == 0) return;
+    blas::gram_upper(rows.view().slice(0, count), product.view());
+    for (Index i = 0; i < size; ++i)
+      for (Index j = i; j < size; ++j) sum(i, j) += double{product(i, j)};
+  });
+  Matrix<double> block(size, size);
+  block.fill(0);
+  for (const auto& lane : lanes)
+    for (Index k = 0; k < lane.rows() * lane.cols(); ++k) block.data()[k] += lane.data()[k];
+  return block;
+}
+
+}  // namespace
+
+bool CurvatureBlocks::worthwhile(const FeatureCache& cache) {
+  return cache.features() <= kMostFeatures && cache.form() == FeatureCache::Form::single_ &&
+         cache.precision() == Precision::single_;
+}
+
+CurvatureBlocks::CurvatureBlocks(FeatureCache& cache, const Matrix<double>& curvatures, double n,
+                                 double lambda) {
+  for (Index score = 0; score < curvatures.cols(); ++score) {
+    Matrix<double> block = block_of(cache, curvatures, score);
+    const Index m = cache.features();
+    double trace = 0;
+    for (Index k = 0; k < (m + 1) * (m + 1); ++k) block.data()[k] /= n;
+    for (Index j = 0; j <= m; ++j) trace += block(j, j);
+    for (Index j = 0; j < m; ++j) block(j, j) += 2 * lambda;
+    // Rounding of single precision must not make it singular, nor rows that all lie behind the hinge.
+    const double least = 1e-7 * trace / static_cast<double>(m + 1) + 1e-12;
+    Matrix<double> factor;
+    for (double extra = least;; extra *= 10) {
+      KERF_REQUIRE(extra <= 1e6 * (trace + 1), numeric,
+                   "second derivatives of the loss are not finite");
+      factor = Matrix<double>(m + 1, m + 1);
+      std::copy_n(block.data(), (m + 1) * (m + 1), factor.data());
+      for (Index j = 0; j <= m; ++j) factor(j, j) += extra;
+      if (blas::cholesky(factor.view()) == 0) break;
+    }
+    factors_.push_back(std::move(factor));
+  }
+}
+
+void CurvatureBlocks::solve(Index score, std::span<double> v) const {
+  blas::cholesky_solve(factors_[static_cast<std::size_t>(score)].view(),
+                       MatrixView<double>(v.data(), std::ssize(v), 1));
+}
+
+}  // namespace kerf
