@@ -42,6 +42,8 @@ void check_exact_options(const Params& options) {
 
 FitResult fit_exact(const FitJob& job, const Params& options) {
   check_exact_options(options);
+  KERF_REQUIRE(job.options.validation != Validation::gcv, usage,
+               "--validation gcv is for feature maps: --map exact leaves one row out");
   const auto& [source, summary, fit_options, memory_limit, progress] = job;
   FitResult result;
   Model& model = result.model;

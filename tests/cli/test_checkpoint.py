@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+import pytest
 from conftest import DATA, PROGRAM
 
 FIT = ["--task", "regression", "--map", "rff", "--features", "2048", "--lambda", "1e-4", "--solver", "cholesky"]
@@ -35,6 +36,38 @@ def test_a_killed_fit_resumes_to_the_same_model(kerf, tmp_path):
     assert resumed.out == whole.out
     other = kerf("fit", table, "-o", "other.kerf", *FIT, "--seed", "2", *checkpoint)
     assert other.code == 1 and "another fit" in other.err
+
+
+def numbers(text):
+    return [float(value) for value in text.split()]
+
+
+@pytest.mark.parametrize("solver, extra", [("pcg", ["--lambda", "1e-6"]), ("pcg", []), ("newton", ["--loss", "squared-hinge"])])
+def test_a_killed_iteration_resumes(kerf, tmp_path, solver, extra):
+    """These go on from the last point, not from the same bits: the solutions agree as far as they are solved for."""
+    draw = random.Random(2)
+    rows = [[round(draw.gauss(0, 1), 4) for _ in range(3)] for _ in range(20000)]
+    label = (lambda y: "up" if y > 0 else "down") if solver == "newton" else (lambda y: y)
+    table, sample = tmp_path / "rows.csv", tmp_path / "sample.csv"
+    table.write_text("".join(f"{a},{b},{c},{label(a * b - c + 0.5 + draw.gauss(0, 0.3))}\n" for a, b, c in rows))
+    sample.write_text("".join(f"{a},{b},{c}\n" for a, b, c in rows[:50]))
+    fit = ["--map", "rff", "--features", "512", "--solver", solver, *extra, "--quiet"]
+    checkpoint = ["--checkpoint", "state", "--checkpoint-interval", "0"]
+    child = subprocess.Popen([PROGRAM, "fit", str(table), "-o", "killed.kerf", *fit, *checkpoint], cwd=tmp_path)
+    state = tmp_path / "state" / "state.ckpt"
+    deadline = time.monotonic() + 100
+    while not state.exists() and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert state.exists(), sorted(path.name for path in (tmp_path / "state").iterdir())
+    assert not (tmp_path / "killed.kerf").exists()
+    assert kerf("fit", table, "-o", "resumed.kerf", *fit, *checkpoint).code == 0
+    assert kerf("fit", table, "-o", "whole.kerf", *fit).code == 0
+    columns = ["--probability"] if solver == "newton" else []
+    resumed, whole = (numbers(kerf("predict", name, sample, *columns).out.replace(",", " ")) for name in ("resumed.kerf", "whole.kerf"))
+    assert len(whole) >= 50
+    assert max(abs(a - b) for a, b in zip(resumed, whole, strict=True)) < 0.01 * max(map(abs, whole))
 
 
 def test_refit_equals_a_fit_with_that_lambda(kerf, tmp_path):
