@@ -14,6 +14,9 @@ namespace {
 constexpr Index kDefaultFeatures = 4096;
 constexpr Index kFirstFeatures = 512, kMostFeatures = 16384;
 constexpr double kWorthwhile = 0.01;  // of the error, for twice the features
+// So few rows are solved for with the kernel itself: it is quicker, and its double precision allows
+// a lambda that features in single precision do not.
+constexpr Index kExactRows = 2048;
 
 Index features_asked(const Params& options) {
   const auto features = options.find("features");
@@ -22,6 +25,16 @@ Index features_asked(const Params& options) {
   KERF_REQUIRE(number && *number >= 1 && *number <= 1 << 24, usage,
                "--features must be auto or between 1 and {}, not '{}'", 1 << 24, features->second);
   return static_cast<Index>(*number);
+}
+
+/// The options ask for nothing that only features can do, and a model that keeps all rows is not
+/// much larger than one of as many features as asked for.
+bool prefers_exact(const FitJob& job, Index features) {
+  const FitOptions& options = job.options;
+  return !options.needs_features && job.summary.rows <= std::min(kExactRows, 2 * features) &&
+         options.loss == Loss::squared && options.solver == Solver::automatic &&
+         options.validation == Validation::folds && options.lambda_grid.empty() &&
+         !options.lambda_per_target && !options.variance && options.checkpoint.empty();
 }
 
 /// A sample of the rows in random order, scaled.
@@ -53,6 +66,7 @@ RowBlock sample_rows(const FitJob& job, Index count, const Scaling& scaling, dou
 FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   double read = 0, total = 0;
   MapChoice choice;
+  bool exact = false;
   {
     const Stopwatch watch(total);
     const Scaling scaling = make_scaling(job.options.scale, job.summary);
@@ -61,6 +75,8 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
     options.features = features_asked(map_options);
     options.seed = job.options.seed;
     options.memory_limit = job.memory_limit;
+    options.exact = !wants_growth(map_options) && prefers_exact(job, options.features) &&
+                    exact_options(candidates.front(), map_options);
     RowBlock sample;
     Matrix<double> targets;
     if (candidates.size() > 1) {
@@ -74,13 +90,15 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
     }
     choice = choose_map(std::move(candidates), sample, targets.view(), job.summary.rows, options,
                         job.progress);
+    exact = options.exact;
   }
   Params winner = choice.winner().options;
   if (const auto features = map_options.find("features"); features != map_options.end())
     winner["features"] = features->second;
   const std::string map = choice.winner().map;
-  FitResult result =
-      wants_growth(winner) ? fit_growing(job, map, winner) : fit_map(job, map, winner);
+  FitResult result = exact ? fit_exact(job, *exact_options(choice.winner(), map_options))
+                     : wants_growth(winner) ? fit_growing(job, map, winner)
+                                            : fit_map(job, map, winner);
   result.report.seconds.total += total;
   result.report.seconds.read += read;
   result.report.map_choice = std::move(choice);

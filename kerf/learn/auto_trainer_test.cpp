@@ -121,7 +121,10 @@ TEST(ExactMap, RefusesBeforeItStarts) {
 // half the median distance or less, or a network with bias, must win over the bias-free NTK.
 TEST(MapChoice, PrefersKernelsThatFit) {
   const Data data = make_data(600, Shape::smooth);
-  const auto [model, report] = fit_on(data.x.view(), data.y, "auto", {{"features", "512"}});
+  FitOptions options;
+  options.needs_features = true;
+  const auto [model, report] =
+      fit_on(data.x.view(), data.y, "auto", {{"features", "512"}}, options);
   ASSERT_TRUE(report.map_choice.has_value());
   const MapChoice& choice = *report.map_choice;
   EXPECT_EQ(model.recipe.map, choice.winner().map);
@@ -136,6 +139,30 @@ TEST(MapChoice, PrefersKernelsThatFit) {
   }
   EXPECT_LT(choice.trials.front().errors.front(), 0.7 * bias_free);
   EXPECT_LT(*report.cv_error, 0.1);  // of a variance of 0.25
+}
+
+// Few rows are solved for with the kernel itself, unless something asks for features.
+TEST(MapChoice, TakesTheKernelItselfForFewRows) {
+  const Data data = make_data(200, Shape::smooth);
+  const auto map_of = [&](const Params& params, const FitOptions& options) {
+    return fit_on(data.x.view(), data.y, "auto", params, options).model.recipe.map;
+  };
+  const auto [model, report] = fit_on(data.x.view(), data.y, "auto", {{"depth", "1"}});
+  EXPECT_EQ(model.recipe.map, "exact");
+  const MapChoice& choice = *report.map_choice;
+  EXPECT_EQ(choice.rounds.back().rows, 200);
+  EXPECT_EQ(choice.rounds.back().features, 0);
+  EXPECT_NEAR(*report.cv_error, choice.trials.front().errors.back(), 0.02 * *report.cv_error);
+  EXPECT_EQ(map_of({{"kernel", "gaussian"}, {"features", "64"}}, {}), "rff");
+  const Params gaussian{{"kernel", "gaussian"}, {"features", "128"}};
+  EXPECT_EQ(map_of(gaussian, {}), "exact");
+  EXPECT_EQ(map_of({{"form", "phase"}, {"kernel", "gaussian"}, {"features", "128"}}, {}), "rff");
+  FitOptions options;
+  options.solver = Solver::cholesky;
+  EXPECT_EQ(map_of(gaussian, options), "rff");
+  options = {};
+  options.needs_features = true;
+  EXPECT_EQ(map_of(gaussian, options), "rff");
 }
 
 TEST(MapChoice, TakesTheUsersOptions) {
@@ -177,6 +204,24 @@ TEST(MapChoice, SeesTheSameInSparseRows) {
     const auto &a = dense.report.map_choice->trials[i], &b = sparse.report.map_choice->trials[i];
     EXPECT_EQ(a.candidate.label, b.candidate.label);
     EXPECT_NEAR(a.errors.front(), b.errors.front(), 1e-6 * a.errors.front());
+  }
+}
+
+TEST(MapChoice, WideRowsTakeFastTransforms) {
+  for (const Index cols : {20, 150}) {
+    Matrix<float> x(40, cols);
+    rng::fill_normal(rng::Key{4}, 0, std::span(x.data(), static_cast<std::size_t>(40 * cols)));
+    Matrix<double> y(40, 1);
+    y.fill(1);
+    MemorySource source(x.view(), y.view(), 40);
+    DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+    const Scaling scaling = make_scaling(ScaleKind::none, summary);
+    const auto map_of = [&] {
+      return map_candidates({{"kernel", "gaussian"}}, summary, scaling).front().map;
+    };
+    EXPECT_EQ(map_of(), cols == 150 ? "orf" : "rff");
+    summary.is_sparse = true;
+    EXPECT_EQ(map_of(), "rff");
   }
 }
 

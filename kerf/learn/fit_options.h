@@ -64,6 +64,8 @@ struct FitOptions {
   std::string checkpoint;
   double checkpoint_interval = 60;
   SgdOptions sgd;
+  /// No option: --map auto must come to features, because more rows will follow.
+  bool needs_features = false;
 
   void describe(OptionVisitor& v) {
     v.choice("scale", scale, kScaleNames,

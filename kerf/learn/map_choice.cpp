@@ -26,12 +26,15 @@ constexpr Index kDualRows = 1200;                   // last round, where feature
 constexpr Index kMostFeatureRows = 8192;            // and where they are few
 constexpr Index kFewestFeatures = 256, kMostFeatures = 2048;
 constexpr std::size_t kFinalists = 3;
-constexpr std::size_t kKeptPart = 3;  // of a family, one in so many goes on
-constexpr double kHopeless = 2;       // an error so many times the best: no more work for it
-constexpr double kBehind = 1.2;       // the same in the last round
+constexpr std::size_t kKeptPart = 3;   // of a family, one in so many goes on,
+constexpr std::size_t kLeastKept = 2;  // and two: more rows may want a narrower kernel
+constexpr double kHopeless = 2;        // an error so many times the best: no more work for it
+constexpr double kFewFlops = 1.2e10;   // sums of one trial: a tenth of a second
+constexpr double kBehind = 1.2;        // the same in the last round
 constexpr Index kFolds = 5;
 constexpr int kLeastFeatureStep = -12;  // as in dual_ridge.cpp
 constexpr int kStartStep = -3;          // first lambda looked at: unit 10^-1.5
+constexpr Index kWideRows = 128;  // from here on fast transforms are quicker: bench/fourier_bench
 
 /// Errors closer than this are equal: rounding must not decide.
 constexpr double kTie = 1e-9;
@@ -137,7 +140,8 @@ std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) 
   const double hopeless = kHopeless * trials.front().errors.back();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string& family = trials[i].candidate.family;
-    const std::size_t places = (members[family] + kKeptPart - 1) / kKeptPart;
+    const std::size_t places =
+        std::max<std::size_t>(kLeastKept, (members[family] + kKeptPart - 1) / kKeptPart);
     const bool near = trials[i].errors.back() <= hopeless || trials[i].errors.size() == 1;
     stays.push_back(i < kFinalists || (seen[family]++ < places && near));
   }
@@ -244,10 +248,16 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
     network("ntk-rf", "nngp", 2, bias);
   }
   const double distance = typical_distance(summary, scaling);
+  const bool is_wide = summary.cols >= kWideRows && !summary.is_sparse;
+  Params structured;
+  if (is_wide) structured["directions"] = "structured";
   for (const char* kernel : {"gaussian", "laplacian-l2"})
-    for (const double bandwidth : {1.0, 0.5, 2.0, 0.25})
-      offer("rff", {{"kernel", kernel}, {"bandwidth", format_number(bandwidth * distance)}},
-            fmt::format("{}, bandwidth {:g}", kernel, bandwidth));
+    for (const double bandwidth : {1.0, 0.5, 2.0, 0.25}) {
+      Params options = structured;
+      options["kernel"] = kernel;
+      options["bandwidth"] = format_number(bandwidth * distance);
+      offer(is_wide ? "orf" : "rff", options, fmt::format("{}, bandwidth {:g}", kernel, bandwidth));
+    }
   if (candidates.empty()) {
     std::vector<std::string> names;
     for (const auto& [name, value] : fixed) names.push_back("--" + name + " " + value);
@@ -262,7 +272,7 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
                      const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const Sample sample{sample_rows, targets, options};
-  const Index exact_rows = std::min(sample_rows.rows(), kMostRows);
+  const Index exact_rows = std::min(sample_rows.rows(), options.exact ? kDualRows : kMostRows);
   const Index dual_rows = std::min(sample_rows.rows(), kDualRows);
   MapChoice choice;
   for (MapCandidate& candidate : candidates) choice.trials.push_back({std::move(candidate), {}, 0});
@@ -277,11 +287,25 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
       if (!options.keep_all || n == exact_rows) count = survivors(choice.trials, count);
       if (n == exact_rows) break;
     }
-    feature_round(choice, count, rows, sample, progress);
+    if (!options.exact) feature_round(choice, count, rows, sample, progress);
   }
   choice.reason = explain(choice);
   choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return choice;
+}
+
+std::optional<Params> exact_options(const MapCandidate& candidate, const Params& given) {
+  const auto infos = find_kernel(candidate.family).options();
+  const auto knows = [&](const std::string& name) {
+    return name == "kernel" || std::ranges::find(infos, name, &OptionInfo::name) != infos.end();
+  };
+  for (const auto& [name, value] : given)
+    if (name != "features" && !knows(name)) return std::nullopt;
+  Params options{{"kernel", candidate.family}};
+  if (knows("depth")) options["depth"] = "1";  // of the maps that have no depth
+  for (const auto& [name, value] : candidate.options)
+    if (name != "kernel" && knows(name)) options[name] = value;
+  return options;
 }
 
 Index map_choice_rows(Index rows, Index cols, Index features, Index memory) {
@@ -289,9 +313,12 @@ Index map_choice_rows(Index rows, Index cols, Index features, Index memory) {
   const auto by_memory = static_cast<Index>(std::sqrt(static_cast<double>(memory) / 128));
   const Index dual = std::clamp<Index>(std::min(by_memory, kDualRows), 2, rows);
   const Index by_size = std::max(dual, (Index{1} << 28) / std::max<Index>(cols, 1));
-  // A quarter of the rows and of the features costs a 64th of the fit.
-  const Index part = std::min({rows / 4, kMostFeatureRows, by_size});
-  return rows > features ? std::max(dual, part) : dual;
+  // A quarter of the rows and of the features costs a 64th of the fit; all of both where that is
+  // little.
+  const auto n = static_cast<double>(rows), m = static_cast<double>(features);
+  const double part = std::clamp(std::cbrt(kFewFlops / (n * m * m)), 0.25, 1.0);
+  const Index some = std::min({static_cast<Index>(part * n), kMostFeatureRows, by_size});
+  return rows > features ? std::max(dual, some) : dual;
 }
 
 }  // namespace kerf

@@ -4,17 +4,18 @@
 // row, so that --bandwidth and --bias mean what they mean everywhere):
 //   ntk      depths 1, 2, 3, 5     bias 0, 0.3 b, b, 3 b      map ntk-rf
 //   nngp     depths 1, 2           bias 0, 0.3 b, b, 3 b      maps arccos, ntk-rf
-//   gaussian, laplacian-l2         bandwidth s/4, s/2, s, 2s   map rff
+//   gaussian, laplacian-l2         bandwidth s/4, s/2, s, 2s   map rff; wide rows: orf, structured
 // Exact rounds, 400 and 800 rows: the exact kernel of every candidate, error by closed-form
 // leave-one-out (leave_one_out.h) at the best lambda, from one table of distances (pair_table.h).
 // The best third of each kind of kernel goes on, and the best three of all: kinds, because smooth
 // kernels overtake rough ones as rows grow.  Last round: who is left competes with random features,
 // on up to 8,192 rows and with features in the same proportion as in the fit to come, because a
-// kernel that needs many features may lose to one that needs few.
+// kernel that needs many features may lose to one that needs few.  A fit of few rows takes the kernel
+// itself: then a third exact round has up to 1,200 rows, and no features compete.
 //
 // Error:      the choice is that of the sample: what it loses against the best of all candidates is
 //             measured by experiments/auto_map.py.
-// Cost:       about 5e10 flops and 50 MB; the last round a small part of the fit to come.
+// Cost:       about 1e11 flops and 50 MB, or a small part of the fit to come.
 // Reference:  Jamieson & Talwalkar, "Non-stochastic best arm identification", AISTATS 2016.
 // Differs:    rungs by rows; exact leave-one-out in place of a held-out set; the last rung.
 //
@@ -71,6 +72,8 @@ struct MapChoiceOptions {
   Index memory_limit = 0;
   /// Every candidate in every exact round: what the halving would have missed.
   bool keep_all = false;
+  /// The fit to come is one with the kernel itself: no features compete.
+  bool exact = false;
 };
 
 /// `targets`: what the regression is trained on (one column a class for classification), a row for
@@ -79,6 +82,10 @@ struct MapChoiceOptions {
 MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sample,
                      MatrixView<const double> targets, Index rows, const MapChoiceOptions& options,
                      const Progress& progress = {});
+
+/// The winner's kernel as options of --map exact, or nothing where the user gave options that only
+/// its features have.
+std::optional<Params> exact_options(const MapCandidate& candidate, const Params& given);
 
 /// Rows that choose_map() would like to have, of `rows` x `cols` for a fit with so many features.
 Index map_choice_rows(Index rows, Index cols, Index features, Index memory);

@@ -195,8 +195,10 @@ class Incremental {
     const DataSummary summary = summary_of(source, classes_, encoding_, options_.seed, progress);
     const auto features = map_options_.find("features");
     if (map_ == kAutoMap || (features != map_options_.end() && features->second == "auto")) {
+      FitOptions options = options_;
+      options.needs_features = true;
       const Recipe chosen =
-          fit(source, summary, map_, map_options_, options_, memory_, progress).model.recipe;
+          fit(source, summary, map_, map_options_, options, memory_, progress).model.recipe;
       map_ = chosen.map;
       map_options_ = chosen.options;
       source.rewind();

@@ -58,7 +58,8 @@ def test_a_transformer_stands_for_a_map_and_its_options(regression):
 def test_automatic_and_exact_maps(regression):
     X, y = regression
     chosen = kerf.KernelRidge(features=300).fit(X[:200], y[:200])  # map auto
-    assert chosen.options_["map"] in kerf.maps() and chosen.score(X[200:], y[200:]) > 0.5
+    assert chosen.options_["map"] == "exact" and chosen.score(X[200:], y[200:]) > 0.5  # few rows: the kernel itself
+    assert kerf.KernelRidge(features=64).fit(X[:200], y[:200]).options_["map"] in kerf.maps()
     assert len(chosen.report_["map_choice"]["tried"]) > 5
     exact = kerf.KernelRidge(map="exact", kernel="gaussian", bandwidth=1.5, lambda_=1e-3, scale="none").fit(X, y)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * 1.5**2))

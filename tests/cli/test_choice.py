@@ -6,7 +6,8 @@ from conftest import DATA
 
 
 def test_fit_alone_chooses_a_map_and_says_why(kerf):
-    fit = kerf("fit", DATA / "wine_train.csv", "--features", "256", "--json").json
+    assert kerf("fit", DATA / "wine_train.csv", "--json").json["map"] == "exact"  # few rows
+    fit = kerf("fit", DATA / "wine_train.csv", "--features", "64", "--json").json
     choice = fit["choice"]
     assert len(choice["tried"]) == 32 and "least error" in choice["why"]
     assert choice["tried"][0]["map"] == fit["map"]

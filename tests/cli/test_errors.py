@@ -25,7 +25,7 @@ BAD_FITS = {
     "target beyond the columns": (GOOD, ["--target", "7"], 2, ["7"]),
     "one class only": ("a,y\n1,x\n2,x\n3,x\n", [], 1, ["x"]),
     "one row only": ("a,y\n1,2.5\n", [], 1, ["2 rows"]),
-    "more features than memory": (GOOD, ["--features", "16777216", "--memory", "50M"], 1, ["memory", "--features"]),
+    "more features than memory": (GOOD, ["--map", "rff", "--features", "16777216", "--memory", "50M"], 1, ["memory", "--features"]),
     "absurd features": (GOOD, ["--features", "1e30"], 2, ["--features"]),
     "no features": (GOOD, ["--features", "0"], 2, ["--features"]),
     "odd features for pairs": (GOOD, ["--map", "rff", "--features", "7"], 2, ["even"]),
