@@ -12,6 +12,8 @@ PUBLISHED = {(1, 8192): (0.049, 0.147), (2, 8192): (0.064, 0.30)}
 MAPS = {
     "ntk-rf, published layers": ["--map", "ntk-rf", "--split", "false", "--signs", "false", "--sketch", "tensorsketch",
                                  "--directions", "gaussian", "--shared-directions", "false"],
+    "ntk-rf, published layers, tensorsrht": ["--map", "ntk-rf", "--split", "false", "--signs", "false", "--directions", "gaussian",
+                                             "--shared-directions", "false"],
     "ntk-rf": ["--map", "ntk-rf"],
     "ntk-rf, --split true": ["--map", "ntk-rf", "--split", "true"],
     "ntk-rf, split, orthogonal": ["--map", "ntk-rf", "--split", "true", "--directions", "orthogonal"],
