@@ -289,5 +289,20 @@ TEST_F(CheckpointTest, BelongsToOneFitAndServesAnotherLambda) {
   EXPECT_THROW(fit_on(data, 2, options), Error);  // damaged
 }
 
+// Both see rows that were left out, one a fold of five and the other all five: 400 against 2,000 rows.
+TEST(Pcg, CalibratesProbabilitiesAsCholeskyDoes) {
+  const Data data = make_data(2000, 3);
+  double found[2];
+  for (const Solver solver : {Solver::pcg, Solver::cholesky}) {
+    FitOptions options;
+    options.solver = solver;
+    const auto [model, report] = fit_on(data, 3, options);
+    found[solver == Solver::pcg] = report.temperature.value_or(0);
+    EXPECT_EQ(model.temperature, report.temperature);
+  }
+  EXPECT_GT(found[0], 2);
+  EXPECT_NEAR(found[1], found[0], 0.25 * found[0]);
+}
+
 }  // namespace
 }  // namespace kerf

@@ -28,6 +28,7 @@
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/sketched_gram.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
@@ -135,6 +136,15 @@ class PcgFit {
   std::vector<double> held_out_errors(MatrixView<const double> w,
                                       std::span<const double> intercept);
   Matrix<double> solve(double lambda);
+  /// Probabilities: their temperature on the fold that was held out.
+  void calibrate();
+
+  /// Solved without the held-out fold, at the best lambda so far.
+  struct HeldOut {
+    double lambda = -1;
+    Matrix<double> weights;
+    std::vector<double> intercepts;
+  };
 
   const Problem& problem_;
   TrainingRows& rows_;
@@ -146,6 +156,7 @@ class PcgFit {
   std::map<double, double> errors_;  // by lambda
   Index passes_ = 0;
   Matrix<double> start_;  // from a checkpoint
+  HeldOut held_out_;
 };
 
 void PcgFit::read() {
@@ -265,6 +276,11 @@ void PcgFit::judge(const std::vector<double>& asked) {
       error +=
           errors[k * static_cast<std::size_t>(cache_->outputs()) + static_cast<std::size_t>(t)];
     errors_[lambdas[k]] = error / rows;
+    const auto least =
+        std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; });
+    if (least->first == lambdas[k])
+      held_out_ = {lambdas[k], stacked({weights[k]}, cache_->features()),
+                   training.intercepts(weights[k]->view())};
   }
   save(nullptr);
 }
@@ -288,6 +304,34 @@ void PcgFit::choose() {
   outcome_.cv_error = errors_.at(best());
   for (const auto& [lambda, error] : errors_) outcome_.path.push_back({lambda, error});
   outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
+}
+
+void PcgFit::calibrate() {
+  if (held_out_.lambda != outcome_.lambda) {  // judged before the fit was killed
+    errors_.erase(outcome_.lambda);
+    judge({outcome_.lambda});
+  }
+  const auto folds = cache_->fold_of_rows();
+  std::vector<Index> rows, place(folds.size());
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    place[i] = std::ssize(rows);
+    if (folds[i] == kHeldOut) rows.push_back(static_cast<Index>(i));
+  }
+  Matrix<double> scores(std::ssize(rows), cache_->outputs());
+  const auto keep = [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
+    for (Index i = 0; i < products.rows && piece.fold == kHeldOut; ++i) {
+      const auto row = static_cast<std::size_t>(piece.first + i);
+      const double w = cache_->weights().empty() ? 1.0 : cache_->weights()[row];
+      for (Index t = 0; t < products.cols; ++t)
+        scores(place[row], t) = (w > 0 ? products(i, t) / std::sqrt(w) : 0.0) +
+                                held_out_.intercepts[static_cast<std::size_t>(t)] +
+                                cache_->origin().targets[static_cast<std::size_t>(t)];
+    }
+  };
+  product_with_rows(*cache_, held_out_.weights.view(), keep, {.sums = false});
+  LeftOutScores left_out;
+  left_out.add(scores.view(), rows, cache_->targets(), cache_->weights());
+  outcome_.temperature = left_out.temperature();
 }
 
 Matrix<double> PcgFit::solve(double lambda) {
@@ -335,6 +379,7 @@ LinearModel PcgFit::run() {
     outcome_.lambda = *options_.lambda;
   else
     choose();
+  if (problem_.classification && !options_.lambda) calibrate();
   const Matrix<double> w = solve(outcome_.lambda);
   const TrainingSums training(*cache_, -1);
   const Origin& origin = cache_->origin();
