@@ -37,9 +37,10 @@ def run(experiment):
             if m >= 785 + depth:
                 rows["none"] = error(m, "--map", "ntk-rf", "--sketch", "none", *PAPER)
             for name, value in rows.items():
-                experiment.row(depth=depth, features=m, method=f"{name}, depth {depth}", mean_squared_error=value)
+                experiment.row(depth=depth, features=m, method=name, mean_squared_error=value)
     experiment.note("Kernel entries lie between 0 and depth + 1.")
-    experiment.plot(x="features", y="mean_squared_error", group="method", log_x=True, log_y=True)
+    for depth in (1, 2, 4):
+        experiment.plot(x="features", y="mean_squared_error", group="method", log_x=True, log_y=True, where={"depth": depth}, title=f"depth {depth}")
 
 
 if __name__ == "__main__":
