@@ -5,9 +5,6 @@
 
 #include "kerf/core/pointwise.h"
 #include "kerf/core/require.h"
-#include "kerf/features/cntk_map_options.h"
-#include "kerf/features/unit_rows.h"
-#include "kerf/sketch/sketch.h"
 
 namespace kerf {
 namespace {
@@ -52,11 +49,8 @@ Index CntkGradientFeatures::width(Index in_dim, const Options& options) {
 }
 
 CntkGradientFeatures::CntkGradientFeatures(Index in_dim, const Options& options, rng::Key key)
-    : FeatureMap(in_dim, options.features),
+    : CntkMap(in_dim, options.features, options.network, kOwner),
       options_(options),
-      shape_(cntk_image(options.network, in_dim, kOwner)),
-      centred_(options.network.padding == Padding::same),
-      margin_(centred_ ? options.network.filter / 2 : 0),
       width_(width(in_dim, options)) {
   const Index filter = options.network.filter, area = filter * filter;
   const auto w = static_cast<std::size_t>(width_);
@@ -89,7 +83,7 @@ std::unique_ptr<Kernel> CntkGradientFeatures::kernel(const Options& options) {
 }
 
 double CntkGradientFeatures::relative_variance(const Options& options) {
-  return 6 * static_cast<double>(options.network.depth);
+  return mirror_factor(options.network) * 6 * static_cast<double>(options.network.depth);
 }
 
 Index CntkGradientFeatures::bytes(Index in_dim, const Options& options) {
@@ -101,15 +95,6 @@ Index CntkGradientFeatures::bytes(Index in_dim, const Options& options) {
           2 * (options.network.depth - 1) * Convolution::floats(filter, wide, wide) + wide * last);
 }
 
-void CntkGradientFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
-  thread_local UnitRows unit;
-  std::vector<float> spread;
-  for (Index i = 0; i < x.rows(); ++i) {
-    unit.assign(x.slice(i, i + 1), 0);
-    transform_image(dense_row(unit.view(), 0, spread), unit.norm(0), out.row(i));
-  }
-}
-
 void CntkGradientFeatures::transform_image(std::span<const float> pixels, double norm,
                                            std::span<float> out) const {
   Activity& a = activity();
@@ -117,10 +102,7 @@ void CntkGradientFeatures::transform_image(std::span<const float> pixels, double
   const auto depth = static_cast<std::size_t>(network.depth);
   a.values.resize(depth + 1);
   a.slopes.resize(depth);
-  a.values[0].resize(shape_.height, shape_.width, shape_.channels, margin_);
-  const Index line = shape_.width * shape_.channels;
-  for (Index i = 0; i < shape_.height; ++i)
-    std::copy_n(pixels.data() + i * line, line, a.values[0].pixel(i, 0));
+  set_pixels(pixels, a.values[0]);
   const auto scale = static_cast<float>(std::sqrt(2 / static_cast<double>(width_)) /
                                         static_cast<double>(network.filter));
   for (std::size_t l = 0; l < depth; ++l) {

@@ -17,9 +17,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/features/convolution.h"
-#include "kerf/features/feature_map.h"
-#include "kerf/kernels/cntk.h"
+#include "kerf/features/cntk_map.h"
 
 namespace kerf {
 
@@ -33,7 +31,7 @@ struct CntkGradientOptions {
   }
 };
 
-class CntkGradientFeatures final : public FeatureMap {
+class CntkGradientFeatures final : public CntkMap {
  public:
   using Options = CntkGradientOptions;
   static constexpr const char* kName = "cntk-grad-rf";
@@ -52,14 +50,12 @@ class CntkGradientFeatures final : public FeatureMap {
   static Index width(Index in_dim, const Options& options);
 
  private:
-  void transform_rows(const RowsView& x, MatrixView<float> out) const override;
-  void transform_image(std::span<const float> pixels, double norm, std::span<float> out) const;
+  void transform_image(std::span<const float> pixels, double norm,
+                       std::span<float> out) const override;
   void backward(Index layer, const Matrix<float>& delta, Matrix<float>& next) const;
 
   Options options_;
-  ImageShape shape_;
-  bool centred_;
-  Index margin_, width_;
+  Index width_;
   std::vector<Convolution> forward_;   // W_l, at l - 1
   std::vector<Convolution> backward_;  // W_l turned round, for l >= 2, at l - 2
   std::vector<float> last_;            // v, or all v_p

@@ -30,9 +30,4 @@ struct CntkMapOptions {
   Index last_filters() const { return m0 > 0 ? m0 : width; }
 };
 
-/// The exact kernel of the options.
-inline std::unique_ptr<Kernel> cntk_kernel(const CntkOptions& options) {
-  return find_kernel(CntkKernel::kName).make(write_options(options));
-}
-
 }  // namespace kerf

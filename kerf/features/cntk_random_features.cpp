@@ -7,8 +7,6 @@
 #include "kerf/core/require.h"
 #include "kerf/features/directions.h"
 #include "kerf/features/pixel_norms.h"
-#include "kerf/features/unit_rows.h"
-#include "kerf/sketch/sketch.h"
 
 namespace kerf {
 namespace {
@@ -87,11 +85,7 @@ WindowSketch::Shape output_shape(const CntkMapOptions& options, ImageShape image
 }  // namespace
 
 CntkRandomFeatures::CntkRandomFeatures(Index in_dim, const Options& options, rng::Key key)
-    : FeatureMap(in_dim, options.features),
-      options_(options),
-      shape_(cntk_image(options.network, in_dim, kOwner)),
-      centred_(options.network.padding == Padding::same),
-      margin_(centred_ ? options.network.filter / 2 : 0) {
+    : CntkMap(in_dim, options.features, options.network, kOwner), options_(options) {
   const CntkOptions& network = options.network;
   const auto q = static_cast<double>(network.filter);
   for (Index h = 1; h < network.depth; ++h) {
@@ -129,11 +123,12 @@ std::unique_ptr<Kernel> CntkRandomFeatures::kernel(const Options& options) {
 double CntkRandomFeatures::relative_variance(const Options& options) {
   const Sizes sizes(options);
   const auto depth = static_cast<double>(options.network.depth);
-  return depth * (2 / static_cast<double>(sizes.constant) +
-                  6 / static_cast<double>(options.features - sizes.constant) +
-                  3 / static_cast<double>(sizes.signs)) +
-         (depth - 1) *
-             (3 / static_cast<double>(options.width) + 6 / static_cast<double>(options.products()));
+  const double plain = depth * (2 / static_cast<double>(sizes.constant) +
+                                6 / static_cast<double>(options.features - sizes.constant) +
+                                3 / static_cast<double>(sizes.signs)) +
+                       (depth - 1) * (3 / static_cast<double>(options.width) +
+                                      6 / static_cast<double>(options.products()));
+  return mirror_factor(options.network) * plain;
 }
 
 Index CntkRandomFeatures::bytes(Index in_dim, const Options& options) {
@@ -151,24 +146,12 @@ Index CntkRandomFeatures::bytes(Index in_dim, const Options& options) {
   return 4 * floats + WindowSketch::bytes(output_shape(options, image), sizes.signs + 1);
 }
 
-void CntkRandomFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
-  thread_local UnitRows unit;
-  std::vector<float> spread;
-  for (Index i = 0; i < x.rows(); ++i) {
-    unit.assign(x.slice(i, i + 1), 0);
-    transform_image(dense_row(unit.view(), 0, spread), unit.norm(0), out.row(i));
-  }
-}
-
 void CntkRandomFeatures::transform_image(std::span<const float> pixels, double norm,
                                          std::span<float> out) const {
   thread_local PixelMap maps[2];
   thread_local Matrix<float> factors;
   const CntkOptions& network = options_.network;
-  maps[0].resize(shape_.height, shape_.width, shape_.channels, margin_);
-  const Index line = shape_.width * shape_.channels;
-  for (Index i = 0; i < shape_.height; ++i)
-    std::copy_n(pixels.data() + i * line, line, maps[0].pixel(i, 0));
+  set_pixels(pixels, maps[0]);
   PixelMap* below = &maps[0];
   PixelNorms norms(network, maps[0]);
   Index phi = 0;  // first channel of phi_{h-1} in eta_{h-1}

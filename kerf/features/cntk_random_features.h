@@ -31,14 +31,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/features/cntk_map.h"
 #include "kerf/features/cntk_map_options.h"
-#include "kerf/features/convolution.h"
-#include "kerf/features/feature_map.h"
 #include "kerf/features/window_sketch.h"
 
 namespace kerf {
 
-class CntkRandomFeatures final : public FeatureMap {
+class CntkRandomFeatures final : public CntkMap {
  public:
   using Options = CntkMapOptions;
   static constexpr const char* kName = "cntk-rf";
@@ -61,14 +60,11 @@ class CntkRandomFeatures final : public FeatureMap {
     float relu_scale = 0, constant_scale = 0, sign_scale = 0;
   };
 
-  void transform_rows(const RowsView& x, MatrixView<float> out) const override;
-  void transform_image(std::span<const float> pixels, double norm, std::span<float> out) const;
+  void transform_image(std::span<const float> pixels, double norm,
+                       std::span<float> out) const override;
   void apply(const Layer& layer, const PixelMap& below, Index phi, PixelMap& next) const;
 
   Options options_;
-  ImageShape shape_;
-  bool centred_;
-  Index margin_;
   std::vector<Layer> layers_;  // h = 1 .. L - 1
   Convolution last_;
   std::unique_ptr<WindowSketch> output_;

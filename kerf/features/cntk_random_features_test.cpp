@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -251,6 +252,29 @@ TEST(CntkRandomFeatures, HaveTheErrorTheyState) {
       bound += CntkRandomFeatures::relative_variance(options) * (*kernel)(a, a) * (*kernel)(b, b);
     }
   EXPECT_LT(error, 2 * bound);
+}
+
+// Mirror images have the same features, and these have the kernel of --mirror: the width is odd, and
+// the image's two halves differ.  5 standard errors, and the bias of the test above.
+TEST(CntkRandomFeatures, OfMirrorImagesAreTheSame) {
+  const ImageShape shape{4, 5, 2};
+  Matrix<float> x = random_images(3, values_of(shape), 6);
+  std::ranges::copy(x.row(1), x.row(2).begin());
+  mirror_image(x.row(2), shape);
+  CntkMapOptions options{.network = {}, .features = 64, .width = 32};
+  options.network = {.image = "4x5x2", .depth = 2, .mirror = true};
+  const Matrix<float> z = features(CntkRandomFeatures(40, options, rng::Key{9}), x);
+  for (Index k = 0; k < z.cols(); ++k) EXPECT_NEAR(z(1, k), z(2, k), 1e-6);
+  options.network.mirror = false;
+  const auto plain = CntkRandomFeatures::kernel(options);
+  const double exact =
+      ((*plain)(wide(x.row(0)), wide(x.row(1))) + (*plain)(wide(x.row(0)), wide(x.row(2)))) / 2;
+  options.network.mirror = true;
+  const auto kernel = CntkRandomFeatures::kernel(options);
+  EXPECT_NEAR((*kernel)(wide(x.row(0)), wide(x.row(1))), exact, 1e-12 * exact);
+  EXPECT_NEAR((*kernel)(wide(x.row(2)), wide(x.row(0))), exact, 1e-12 * exact);
+  const Estimate found = estimate(options, x, 200);
+  EXPECT_NEAR(found.mean, exact, exact / 32 + 5 * found.error);
 }
 
 TEST(CntkRandomFeatures, RefuseRowsThatAreNoSuchImages) {

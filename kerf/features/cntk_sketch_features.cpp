@@ -6,10 +6,7 @@
 #include <numbers>
 
 #include "kerf/core/pointwise.h"
-#include "kerf/features/cntk_map_options.h"
-#include "kerf/features/unit_rows.h"
 #include "kerf/kernels/arc_cosine.h"
-#include "kerf/sketch/sketch.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf {
@@ -72,11 +69,7 @@ Index smallest(const CntkSketchOptions& options) {
 }  // namespace
 
 CntkSketchFeatures::CntkSketchFeatures(Index in_dim, const Options& options, rng::Key key)
-    : FeatureMap(in_dim, options.features),
-      options_(options),
-      shape_(cntk_image(options.network, in_dim, kOwner)),
-      centred_(options.network.padding == Padding::same),
-      margin_(centred_ ? options.network.filter / 2 : 0) {
+    : CntkMap(in_dim, options.features, options.network, kOwner), options_(options) {
   const CntkOptions& network = options.network;
   const Index area = network.filter * network.filter;
   const auto covariance = truncated_series(1, options.degree, options.m1);
@@ -106,7 +99,8 @@ std::unique_ptr<Kernel> CntkSketchFeatures::kernel(const Options& options) {
 }
 
 double CntkSketchFeatures::relative_variance(const Options& options) {
-  return 8 * static_cast<double>(options.network.depth) / static_cast<double>(smallest(options));
+  return mirror_factor(options.network) * 8 * static_cast<double>(options.network.depth) /
+         static_cast<double>(smallest(options));
 }
 
 double CntkSketchFeatures::relative_bias(const Options& options) {
@@ -126,7 +120,8 @@ double CntkSketchFeatures::relative_bias(const Options& options) {
     }
     largest = std::max(largest, std::abs(ours - theirs));
   }
-  return largest / depth + 8 * depth / static_cast<double>(smallest(options));
+  return std::sqrt(mirror_factor(options.network)) *
+         (largest / depth + 8 * depth / static_cast<double>(smallest(options)));
 }
 
 Index CntkSketchFeatures::bytes(Index in_dim, const Options& options) {
@@ -138,24 +133,12 @@ Index CntkSketchFeatures::bytes(Index in_dim, const Options& options) {
          WindowSketch::bytes(output_shape(options, image), factor_count(options));
 }
 
-void CntkSketchFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
-  thread_local UnitRows unit;
-  std::vector<float> spread;
-  for (Index i = 0; i < x.rows(); ++i) {
-    unit.assign(x.slice(i, i + 1), 0);
-    transform_image(dense_row(unit.view(), 0, spread), unit.norm(0), out.row(i));
-  }
-}
-
 void CntkSketchFeatures::transform_image(std::span<const float> pixels, double norm,
                                          std::span<float> out) const {
   thread_local PixelMap maps[2];
   thread_local Matrix<float> factors;
   const CntkOptions& network = options_.network;
-  maps[0].resize(shape_.height, shape_.width, shape_.channels, margin_);
-  const Index line = shape_.width * shape_.channels;
-  for (Index i = 0; i < shape_.height; ++i)
-    std::copy_n(pixels.data() + i * line, line, maps[0].pixel(i, 0));
+  set_pixels(pixels, maps[0]);
   PixelMap* below = &maps[0];
   PixelNorms norms(network, *below);
   Index phi = 0;  // first channel of phi_{h-1} in eta_{h-1}

@@ -30,7 +30,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/features/feature_map.h"
+#include "kerf/features/cntk_map.h"
 #include "kerf/features/pixel_norms.h"
 #include "kerf/features/taylor_map.h"
 #include "kerf/features/window_sketch.h"
@@ -63,7 +63,7 @@ struct CntkSketchOptions {
   }
 };
 
-class CntkSketchFeatures final : public FeatureMap {
+class CntkSketchFeatures final : public CntkMap {
  public:
   using Options = CntkSketchOptions;
   static constexpr const char* kName = "cntk-sketch";
@@ -84,16 +84,13 @@ class CntkSketchFeatures final : public FeatureMap {
     std::optional<TensorSrht> product;
   };
 
-  void transform_rows(const RowsView& x, MatrixView<float> out) const override;
-  void transform_image(std::span<const float> pixels, double norm, std::span<float> out) const;
+  void transform_image(std::span<const float> pixels, double norm,
+                       std::span<float> out) const override;
   void apply(const Layer& layer, const PixelMap& below, Index phi, const PixelNorms& norms,
              PixelMap& next) const;
   void last_factors(const PixelMap& below, Index phi, Matrix<float>& factors) const;
 
   Options options_;
-  ImageShape shape_;
-  bool centred_;
-  Index margin_;
   std::vector<Layer> layers_;                // h = 1 .. L - 1
   std::optional<TaylorMap> last_;            // e_L
   std::unique_ptr<SampledHadamard> rotate_;  // of e_L

@@ -52,29 +52,20 @@ HWY_INLINE void filter_tile(const float* HWY_RESTRICT x, Index line_stride, Inde
   }
 }
 
+template <int R = kTile>
+HWY_INLINE void filter_panel_of(const float* x, Index line_stride, Index pixel_stride, Index filter,
+                                Index channels, const float* w, float* out, Index stride,
+                                Index windows) {
+  if constexpr (R > 1)
+    if (windows < R)
+      return filter_panel_of<R - 1>(x, line_stride, pixel_stride, filter, channels, w, out, stride,
+                                    windows);
+  filter_tile<R>(x, line_stride, pixel_stride, filter, channels, w, out, stride);
+}
+
 void filter_panel(const float* x, Index line_stride, Index pixel_stride, Index filter,
                   Index channels, const float* w, float* out, Index stride, Index windows) {
-  const auto run = [&](auto count) HWY_ATTR {
-    filter_tile<count()>(x, line_stride, pixel_stride, filter, channels, w, out, stride);
-  };
-  switch (windows) {
-    case 1:
-      return run(std::integral_constant<int, 1>());
-    case 2:
-      return run(std::integral_constant<int, 2>());
-    case 3:
-      return run(std::integral_constant<int, 3>());
-    case 4:
-      return run(std::integral_constant<int, 4>());
-    case 5:
-      return run(std::integral_constant<int, 5>());
-    case 6:
-      return run(std::integral_constant<int, 6>());
-    case 7:
-      return run(std::integral_constant<int, 7>());
-    default:
-      return run(std::integral_constant<int, 8>());
-  }
+  filter_panel_of<>(x, line_stride, pixel_stride, filter, channels, w, out, stride, windows);
 }
 
 /// Adds to sums(r, 0 .. 2 lanes - 1) for R factors: factor r of window k at factors[k *
@@ -108,31 +99,23 @@ HWY_INLINE void product_tile(const float* HWY_RESTRICT x, Index line_stride, Ind
   }
 }
 
+template <int R = kTile>
+HWY_INLINE void product_panel_of(const float* x, Index line_stride, Index pixel_stride,
+                                 Index height, Index width, const float* factors,
+                                 Index factor_stride, float* sums, Index stride, Index count) {
+  if constexpr (R > 1)
+    if (count < R)
+      return product_panel_of<R - 1>(x, line_stride, pixel_stride, height, width, factors,
+                                     factor_stride, sums, stride, count);
+  product_tile<R>(x, line_stride, pixel_stride, height, width, factors, factor_stride, sums,
+                  stride);
+}
+
 void product_panel(const float* x, Index line_stride, Index pixel_stride, Index height, Index width,
                    const float* factors, Index factor_stride, float* sums, Index stride,
                    Index count) {
-  const auto run = [&](auto size) HWY_ATTR {
-    product_tile<size()>(x, line_stride, pixel_stride, height, width, factors, factor_stride, sums,
-                         stride);
-  };
-  switch (count) {
-    case 1:
-      return run(std::integral_constant<int, 1>());
-    case 2:
-      return run(std::integral_constant<int, 2>());
-    case 3:
-      return run(std::integral_constant<int, 3>());
-    case 4:
-      return run(std::integral_constant<int, 4>());
-    case 5:
-      return run(std::integral_constant<int, 5>());
-    case 6:
-      return run(std::integral_constant<int, 6>());
-    case 7:
-      return run(std::integral_constant<int, 7>());
-    default:
-      return run(std::integral_constant<int, 8>());
-  }
+  product_panel_of<>(x, line_stride, pixel_stride, height, width, factors, factor_stride, sums,
+                     stride, count);
 }
 
 }  // namespace kerf::HWY_NAMESPACE

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kerf/core/image_text.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 
@@ -24,15 +25,6 @@ double draw_around_zero(rng::Key key, Draw what, double size) {
 Index draw_shift(rng::Key key, Draw what, Index size) {
   const auto places = static_cast<std::uint64_t>(2 * size + 1);
   return static_cast<Index>(rng::below(key, static_cast<std::uint64_t>(what), places)) - size;
-}
-
-void mirror(std::span<float> image, ImageShape shape) {
-  for (Index y = 0; y < shape.height; ++y)
-    for (Index left = 0, right = shape.width - 1; left < right; ++left, --right) {
-      float* const row = image.data() + y * shape.width * shape.channels;
-      std::swap_ranges(row + left * shape.channels, row + (left + 1) * shape.channels,
-                       row + right * shape.channels);
-    }
 }
 
 /// Pixel (y, x) of the result is pixel (y - down, x - right) of the image, or zero.
@@ -90,7 +82,7 @@ void AugmentedSource::change(std::span<float> image, ImageShape shape, Index row
   const rng::Key key =
       stream.child(static_cast<std::uint64_t>(row)).child(static_cast<std::uint64_t>(copy));
   const bool mirrored = fresh_ ? draw(key, Draw::mirror) < 0.5 : copy % 2 == 1;
-  if (o.flip && mirrored) mirror(image, shape);
+  if (o.flip && mirrored) mirror_image(image, shape);
   if (o.shift > 0)
     shift(image, shape, draw_shift(key, Draw::shift_y, o.shift),
           draw_shift(key, Draw::shift_x, o.shift));

@@ -249,13 +249,22 @@ template <class T>
 void block_of_pairs(const CntkOptions& options, MatrixView<const double> x,
                     MatrixView<const double> y, MatrixView<T> out) {
   const Network network(options, cntk_image(options, x.cols, "kernel cntk"));
-  std::vector<PreparedImage<T>> left, right;
+  std::vector<PreparedImage<T>> left, right, turned;
   for (Index i = 0; i < x.rows; ++i) left.emplace_back(network, x.row(i));
   for (Index j = 0; j < y.rows; ++j) right.emplace_back(network, y.row(j));
+  for (Index j = 0; j < y.rows && options.mirror; ++j) {
+    std::vector<double> image(y.row(j).begin(), y.row(j).end());
+    mirror_image(std::span(image), network.shape);
+    turned.emplace_back(network, image);
+  }
   for (Index i = 0; i < x.rows; ++i)
-    for (Index j = 0; j < y.rows; ++j)
-      out(i, j) = static_cast<T>(kernel_value(network, left[static_cast<std::size_t>(i)],
-                                              right[static_cast<std::size_t>(j)]));
+    for (Index j = 0; j < y.rows; ++j) {
+      const PreparedImage<T>& image = left[static_cast<std::size_t>(i)];
+      const auto at = static_cast<std::size_t>(j);
+      double value = kernel_value(network, image, right[at]);
+      if (options.mirror) value = (value + kernel_value(network, image, turned[at])) / 2;
+      out(i, j) = static_cast<T>(value);
+    }
 }
 
 }  // namespace

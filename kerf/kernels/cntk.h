@@ -11,6 +11,8 @@
 //   padding same: q odd, windows are centred and zeros stand around the image;  valid: windows
 //   begin at their pixel and lie inside, so that every layer is q - 1 pixels smaller.
 // Every convolution but the first is trained, and the last linear layer is not.
+// With --mirror the kernel is (k(x, y) + k(x, y mirrored left to right)) / 2, that of a network that
+// is trained on every image and its mirror image; twice the cost.
 //
 // Error:      1e-15 a layer and entry (single: 1e-6), also for nearly equal images: win moves both
 //             windows together, so the recursion runs for one displacement p' - p at a time, and
@@ -47,6 +49,7 @@ struct CntkOptions {
   Padding padding = Padding::same;
   Pooling pooling = Pooling::gap;
   bool train_first_layer = false;
+  bool mirror = false;
 
   void describe(OptionVisitor& v) {
     v.text("image", image,
@@ -57,6 +60,8 @@ struct CntkOptions {
     v.choice("pooling", pooling, kPoolingNames,
              "mean over pixels before the output (gap) or a weight for each pixel (none)");
     v.flag("train-first-layer", train_first_layer, "count the first convolution as trained");
+    v.flag("mirror", mirror,
+           "count images and their mirror images as the same: (k(x, y) + k(x, y mirrored)) / 2");
   }
 };
 
