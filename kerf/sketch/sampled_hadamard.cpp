@@ -45,37 +45,48 @@ SampledHadamard::SampledHadamard(Index in_dim, Index out_dim, double scale, Orde
     : in_dim_(in_dim),
       out_dim_(out_dim),
       length_(hadamard_size(in_dim)),
-      signs_(static_cast<std::size_t>(in_dim)) {
-  rng::fill_sign(key.child("sign"), 0, signs_);
-  for (float& sign : signs_) sign *= static_cast<float>(scale);
-  if (order == Order::shuffled || out_dim % length_ != 0)
-    sample_ = balanced_sample(length_, out_dim, order == Order::shuffled, key.child("sample"));
+      scale_(static_cast<float>(scale)),
+      flips_(static_cast<std::size_t>(in_dim)) {
+  std::vector<float> signs(flips_.size());
+  rng::fill_sign(key.child("sign"), 0, signs);
+  std::ranges::transform(signs, flips_.begin(),
+                         [](float sign) { return static_cast<std::uint8_t>(sign < 0 ? 128 : 0); });
+  if (order == Order::sorted && out_dim % length_ == 0) return;
+  const auto sample =
+      balanced_sample(length_, out_dim, order == Order::shuffled, key.child("sample"));
+  if (length_ <= Index{1} << 16) {
+    short_sample_.assign(sample.begin(), sample.end());
+  } else {
+    sample_ = sample;
+  }
 }
 
-template <class Transform>
-void SampledHadamard::run(const Transform& transform, std::span<float> out) const {
+void SampledHadamard::run(std::span<const float> a, std::span<const float> b,
+                          std::span<float> out) const {
+  const SignFlips signs{flips_, scale_};
   const auto length = static_cast<std::size_t>(length_);
-  if (sample_.empty()) {
-    transform(out.first(length));
+  if (short_sample_.empty() && sample_.empty()) {
+    flipped_walsh_hadamard(a, b, signs, out.first(length));
     for (std::size_t copy = length; copy < out.size(); copy += length)
       std::copy_n(out.begin(), length, out.begin() + static_cast<Index>(copy));
     return;
   }
   const std::span<float> row = scratch(length_);
-  transform(row);
-  const float* from = row.data();
-  const std::int32_t* sample = sample_.data();
-  float* to = out.data();
-  for (Index i = 0; i < out_dim_; ++i) to[i] = from[sample[i]];
+  flipped_walsh_hadamard(a, b, signs, row);
+  const auto pick = [from = row.data()](auto i) { return from[i]; };
+  if (short_sample_.empty())
+    std::ranges::transform(sample_, out.begin(), pick);
+  else
+    std::ranges::transform(short_sample_, out.begin(), pick);
 }
 
 void SampledHadamard::apply(std::span<const float> x, std::span<float> out) const {
-  run([&](std::span<float> row) { signed_walsh_hadamard(x, signs_, row); }, out);
+  run(x, {}, out);
 }
 
 void SampledHadamard::apply_product(std::span<const float> a, std::span<const float> b,
                                     std::span<float> out) const {
-  run([&](std::span<float> row) { signed_walsh_hadamard(a, b, signs_, row); }, out);
+  run(a, b, out);
 }
 
 }  // namespace kerf

@@ -39,12 +39,14 @@ class SampledHadamard {
                      std::span<float> out) const;
 
  private:
-  template <class Transform>
-  void run(const Transform& transform, std::span<float> out) const;
+  void run(std::span<const float> a, std::span<const float> b, std::span<float> out) const;
 
   Index in_dim_, out_dim_, length_;
-  std::vector<float> signs_;          // +-scale
-  std::vector<std::int32_t> sample_;  // empty: out_dim / length whole copies, in order
+  float scale_;
+  std::vector<std::uint8_t> flips_;  // 128: minus
+  // The sample in one of these; in none: out_dim / length whole copies, in order.
+  std::vector<std::uint16_t> short_sample_;  // positions, where 16 bits can count them
+  std::vector<std::int32_t> sample_;         // of longer rows
 };
 
 }  // namespace kerf

@@ -124,15 +124,27 @@ struct Signed {
   T at(Index i) const { return x[i] * signs[i]; }
 };
 
-template <class T>
-struct SignedProduct {
-  const T *a, *b, *signs;
+/// x, or a . b, times +-scale.  A byte for each sign: those of a whole tree of sketches then fit
+/// the second-level cache beside its rows.
+template <bool kProduct>
+struct ByteSigned {
+  const float *a, *b;
+  const std::uint8_t* flips;
+  float scale;
   Index size;
-  HWY_INLINE Vector<T> load(Index i) const {
-    const Lane<T> d;
-    return hn::Mul(hn::Mul(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), hn::LoadU(d, signs + i));
+  HWY_INLINE Vector<float> load(Index i) const {
+    const Lane<float> d;
+    Vector<float> v = hn::LoadU(d, a + i);
+    if constexpr (kProduct) v = hn::Mul(v, hn::LoadU(d, b + i));
+    const hn::Rebind<std::uint32_t, Lane<float>> bits;
+    const hn::Rebind<std::uint8_t, Lane<float>> bytes;
+    const auto flip = hn::ShiftLeft<24>(hn::PromoteTo(bits, hn::LoadU(bytes, flips + i)));
+    return hn::Xor(hn::Mul(v, hn::Set(d, scale)), hn::BitCast(d, flip));
   }
-  T at(Index i) const { return a[i] * b[i] * signs[i]; }
+  float at(Index i) const {
+    const float v = kProduct ? a[i] * b[i] * scale : a[i] * scale;
+    return flips[i] != 0 ? -v : v;
+  }
 };
 
 // ---- passes -------------------------------------------------------------------------------------
@@ -261,9 +273,13 @@ void double_rows(double* x, Index rows, Index stride, Index n) {
 void signed_row(const float* x, const float* signs, Index size, float* out, Index n) {
   transform_row(Signed<float>{x, signs, size}, 0, out, n);
 }
-void signed_product_row(const float* a, const float* b, const float* signs, Index size, float* out,
-                        Index n) {
-  transform_row(SignedProduct<float>{a, b, signs, size}, 0, out, n);
+void flipped_row(const float* a, const float* b, const SignFlips& signs, Index size, float* out,
+                 Index n) {
+  const std::uint8_t* flips = signs.flips.data();
+  if (b == nullptr)
+    transform_row(ByteSigned<false>{a, b, flips, signs.scale, size}, 0, out, n);
+  else
+    transform_row(ByteSigned<true>{a, b, flips, signs.scale, size}, 0, out, n);
 }
 
 }  // namespace kerf::HWY_NAMESPACE
@@ -276,7 +292,7 @@ namespace {
 HWY_EXPORT(float_rows);
 HWY_EXPORT(double_rows);
 HWY_EXPORT(signed_row);
-HWY_EXPORT(signed_product_row);
+HWY_EXPORT(flipped_row);
 
 Index checked_length(Index n) {
   KERF_REQUIRE(n >= 1 && n <= kMaxHadamard && std::has_single_bit(static_cast<std::uint64_t>(n)),
@@ -332,14 +348,15 @@ void signed_walsh_hadamard(std::span<const float> x, std::span<const float> sign
   (x.data(), signs.data(), static_cast<Index>(x.size()), out.data(), n);
 }
 
-void signed_walsh_hadamard(std::span<const float> a, std::span<const float> b,
-                           std::span<const float> signs, std::span<float> out) {
+void flipped_walsh_hadamard(std::span<const float> a, std::span<const float> b,
+                            const SignFlips& signs, std::span<float> out) {
   const Index n = checked_length(static_cast<Index>(out.size()));
-  KERF_REQUIRE(a.size() == b.size() && a.size() <= out.size() && a.size() <= signs.size(), usage,
-               "{} times {} numbers and {} signs for a transform of length {}", a.size(), b.size(),
-               signs.size(), n);
-  HWY_DYNAMIC_DISPATCH(signed_product_row)
-  (a.data(), b.data(), signs.data(), static_cast<Index>(a.size()), out.data(), n);
+  KERF_REQUIRE((b.empty() || a.size() == b.size()) && a.size() <= out.size() &&
+                   a.size() <= signs.flips.size(),
+               usage, "{} times {} numbers and {} signs for a transform of length {}", a.size(),
+               b.size(), signs.flips.size(), n);
+  HWY_DYNAMIC_DISPATCH(flipped_row)
+  (a.data(), b.empty() ? nullptr : b.data(), signs, static_cast<Index>(a.size()), out.data(), n);
 }
 
 void walsh_hadamard_reference(std::span<float> x) { reference(x); }

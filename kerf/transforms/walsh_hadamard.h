@@ -18,6 +18,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+
 #include "kerf/core/view.h"
 
 namespace kerf {
@@ -37,9 +39,17 @@ void walsh_hadamard(MatrixView<double> x);
 /// thread; out may be x itself.
 void signed_walsh_hadamard(std::span<const float> x, std::span<const float> signs,
                            std::span<float> out);
-/// out = H (signs . a . b): the product of two rows on its way into the transform.
-void signed_walsh_hadamard(std::span<const float> a, std::span<const float> b,
-                           std::span<const float> signs, std::span<float> out);
+
+/// Random signs and a scale: a byte of 128 flips the sign of its number, one of 0 does not.
+struct SignFlips {
+  std::span<const std::uint8_t> flips;
+  float scale;
+};
+
+/// out = H (+-scale a), or of the product a . b on its way into the transform (b empty: of a); zeros
+/// follow up to out.size(), a power of two.  On the calling thread; out may be a itself.
+void flipped_walsh_hadamard(std::span<const float> a, std::span<const float> b,
+                            const SignFlips& signs, std::span<float> out);
 
 /// One row, obvious and slow: the oracle.
 void walsh_hadamard_reference(std::span<float> x);

@@ -91,16 +91,26 @@ TEST(SignedWalshHadamard, PadsFlipsAndTransformsInOneGo) {
     }
 }
 
-TEST(SignedWalshHadamard, MultipliesTwoRowsOnTheWayIn) {
-  for (const Index n : {4, 64, 2048, 16384}) {
-    const Index size = n - n / 5;
-    const auto a = gaussian<float>(size, 5), b = gaussian<float>(size, 6), s = signs(n, 7);
-    std::vector<float> expected(static_cast<std::size_t>(n)), out(expected.size());
-    for (std::size_t i = 0; i < a.size(); ++i) expected[i] = a[i] * b[i] * s[i];
-    walsh_hadamard_reference(std::span(expected));
-    signed_walsh_hadamard(a, b, s, out);
-    EXPECT_EQ(out, expected);
-  }
+std::vector<std::uint8_t> flips_of(std::span<const float> signs) {
+  std::vector<std::uint8_t> flips;
+  for (const float sign : signs) flips.push_back(sign < 0 ? 128 : 0);
+  return flips;
+}
+
+TEST(FlippedWalshHadamard, ScalesFlipsAndMultipliesTwoRowsOnTheWayIn) {
+  for (const Index n : {1, 4, 8, 64, 2048, 16384})
+    for (const bool product : {false, true}) {
+      const Index size = n - n / 5;
+      const auto a = gaussian<float>(size, 5), s = signs(n, 7);
+      const auto b = gaussian<float>(product ? size : 0, 6);
+      const auto flips = flips_of(s);
+      std::vector<float> expected(static_cast<std::size_t>(n)), out(expected.size());
+      for (std::size_t i = 0; i < a.size(); ++i)
+        expected[i] = (product ? a[i] * b[i] : a[i]) * 0.3f * s[i];
+      walsh_hadamard_reference(std::span(expected));
+      flipped_walsh_hadamard(a, b, {flips, 0.3f}, out);
+      EXPECT_EQ(out, expected) << n << product;
+    }
 }
 
 TEST(WalshHadamard, RefusesLengthsThatAreNoPowerOfTwo) {
