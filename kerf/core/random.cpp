@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "kerf/core/random_simd.h"
+
 namespace kerf::rng {
 namespace {
 
@@ -32,7 +34,6 @@ double portable_log(double x) {
   double series = 0;
 #pragma GCC unroll 11
   for (int k = 23; k >= 3; k -= 2) series = (series + 1.0 / k) * z;
-  constexpr double kLn2High = 0x1.62e42fefa38p-1, kLn2Low = 0x1.ef35793c7673p-45;
   return exponent * kLn2High + (2 * s + (2 * s * series + exponent * kLn2Low));
 }
 
@@ -40,26 +41,11 @@ struct SinCos {
   double sin, cos;
 };
 
-/// Taylor coefficients: kCosine[k] = (-1)^(k+1)/(2k+2)!, kSine[k] = (-1)^(k+1)/(2k+3)!.
-constexpr auto taylor = [](int first) {
-  std::array<double, 8> c{};
-  double factorial = 1;
-  for (int i = 2, k = 0; k < 8; ++i) {
-    factorial *= i;
-    if (i == first + 2 * k) {
-      c[static_cast<std::size_t>(k)] = (k % 2 == 0 ? -1 : 1) / factorial;
-      ++k;
-    }
-  }
-  return c;
-};
-constexpr std::array<double, 8> kCosine = taylor(2), kSine = taylor(3);
-
 /// sin and cos of 2 pi turns, turns in [0, 1]: an exact reduction to an eighth of a turn, then
 /// Taylor.
 SinCos portable_sincos(double turns) {
   const int quadrant = static_cast<int>(4 * turns + 0.5);
-  const double x = 6.283185307179586 * (turns - 0.25 * quadrant);
+  const double x = kTwoPi * (turns - 0.25 * quadrant);
   const double z = x * x;
   double sin_series = 0, cos_series = 0;
 #pragma GCC unroll 8
@@ -86,11 +72,9 @@ void fill_normals(Key key, std::uint64_t first, std::span<T> out) {
   const std::size_t n = out.size();
   std::size_t i = 0;
   if (n > 0 && first % 2 == 1) out[i++] = static_cast<T>(normal(key, first));
-  for (; i + 1 < n; i += 2) {
-    const auto pair = normal_pair(bits(key, (first + i) / 2));
-    out[i] = static_cast<T>(pair[0]);
-    out[i + 1] = static_cast<T>(pair[1]);
-  }
+  const std::size_t pairs = (n - i) / 2;
+  fill_normal_pairs(key, (first + i) / 2, out.subspan(i, 2 * pairs));
+  i += 2 * pairs;
   if (i < n) out[i] = static_cast<T>(normal(key, first + i));
 }
 

@@ -6,8 +6,9 @@
 //   * a fitted map is stored as (name, options, seed), never as its random matrix.
 //
 // Bits:       the same on every CPU: Philox is integer arithmetic, and the functions that turn
-//             bits into draws use only + - * / sqrt in double, one code path, no contraction.
-// Cost:       about 22 ns a normal on one core (bench/projection_bench.cpp).
+//             bits into draws use only + - * / sqrt in double, in one order, no contraction.
+// Cost:       22 ns a normal on one core, 9 ns when many are drawn (random_simd.h;
+//             bench/projection_bench.cpp).
 // Reference:  Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011;
 //             Box & Muller 1958 (normal); Marsaglia & Tsang 2000 (chi).
 // Differs:    nothing.

@@ -41,18 +41,18 @@ TEST(Draws, AreTheSameForEver) {
 
 TEST(Draws, FillsEqualSingleCallsFromAnyStart) {
   const Key key{11};
-  for (const std::uint64_t first : {0u, 1u, 2u, 7u, 127u, 128u}) {
-    std::vector<double> normals(9), uniforms(9);
-    std::vector<float> signs(300), floats(9);
+  for (const std::uint64_t first : {0ul, 1ul, 2ul, 7ul, 127ul, 128ul, (1ul << 33) - 1001}) {
+    std::vector<double> normals(2001), uniforms(9);
+    std::vector<float> signs(300), floats(normals.size());
     fill_normal(key, first, std::span(normals));
     fill_normal(key, first, std::span(floats));
     fill_uniform(key, first, std::span(uniforms));
     fill_sign(key, first, std::span(signs));
-    for (std::size_t i = 0; i < 9; ++i) {
+    for (std::size_t i = 0; i < normals.size(); ++i) {
       EXPECT_EQ(normals[i], normal(key, first + i));
       EXPECT_EQ(floats[i], static_cast<float>(normal(key, first + i)));
-      EXPECT_EQ(uniforms[i], uniform(key, first + i));
     }
+    for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(uniforms[i], uniform(key, first + i));
     for (std::size_t i = 0; i < signs.size(); ++i) EXPECT_EQ(signs[i], sign(key, first + i));
   }
 }
