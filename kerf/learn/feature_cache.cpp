@@ -33,7 +33,7 @@ FeatureCache::FeatureCache(TrainingRows& rows, Form form, Index folds, Precision
       pieces_.push_back({at + first, std::min(kPieceRows, block.z.rows - first), block.fold});
     keep(at, block.z);
     if (precision == Precision::double_) centre_and_weight(origin(), block.weights, block.z);
-    also(at, block.z, block.weights);
+    if (!has_random_access()) also(at, block.z, block.weights);
     at += block.z.rows;
   });
 }
@@ -49,6 +49,19 @@ void FeatureCache::keep(Index first, MatrixView<const float> z) {
             encode16(z.row(i), fixed_.row(first + i).data());
     }
   });
+}
+
+void FeatureCache::add_row(Index i, float factor, std::span<float> sum) const {
+  thread_local std::vector<float> decoded;
+  std::span<const float> row;
+  if (form_ == Form::single_) {
+    row = single_.row(i);
+  } else {
+    decoded.resize(sum.size());
+    decode16(fixed_.row(i).data(), scale_[static_cast<std::size_t>(i)], decoded);
+    row = decoded;
+  }
+  for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += factor * row[j];
 }
 
 std::vector<Index> FeatureCache::fold_of_rows() const {

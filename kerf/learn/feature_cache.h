@@ -22,7 +22,8 @@ class FeatureCache {
   using Also =
       std::function<void(Index first, MatrixView<const float> z, std::span<const double> weights)>;
 
-  /// Reads all rows once.  Each block, centred and weighted, is shown to `also`.
+  /// Reads all rows once.  Each block, centred and weighted, is shown to `also`, unless random
+  /// access will do as well.
   FeatureCache(TrainingRows& rows, Form form, Index folds, Precision precision, const Also& also);
 
   /// The most exact form that fits into `room` bytes.
@@ -41,6 +42,13 @@ class FeatureCache {
   /// Targets as encoded (not centred), and weights (empty: all 1), in the order of the rows here.
   MatrixView<const double> targets() const { return y_.view(); }
   std::span<const double> weights() const { return weights_; }
+
+  /// Rows are kept as they are used, and add_row() may be called.
+  bool has_random_access() const {
+    return form_ != Form::again && precision_ == Precision::single_;
+  }
+  /// sum += factor row i, centred and weighted.
+  void add_row(Index i, float factor, std::span<float> sum) const;
 
   /// The fold of each row.
   std::vector<Index> fold_of_rows() const;

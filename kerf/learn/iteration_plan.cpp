@@ -22,7 +22,7 @@ IterationPlan plan_iterations(const Problem& p, Index more) {
                      folds * 8 * p.features * (p.outputs + 3);
   const Index products = product_bytes(p.features, p.outputs) + 12 * 8 * p.features * p.outputs;
   const Index scratch = NormalEquations::scratch_bytes(p.options.precision, threads());
-  const Index sketch = SketchedGram::bytes_while_adding(p.features);
+  const Index sketch = SketchedGram::bytes_while_adding(p.rows, p.features);
   const Index factors = p.options.lambda ? 1 : 2;
   const Index besides =
       p.map_bytes + scratch + more +

@@ -21,12 +21,24 @@ SketchedGram::SketchedGram(Index features, rng::Key key) : features_(features) {
 }
 
 void SketchedGram::add(Index first, MatrixView<const float> z, std::span<const double> weights) {
-  Matrix<float> roots(z.rows, 1);
-  for (Index i = 0; i < z.rows; ++i)
+  rows_->add(first, z);
+  add_weights(first, z.rows, weights);
+}
+
+void SketchedGram::add_kept(const FeatureCache& cache) {
+  if (!cache.has_random_access()) return;
+  rows_->add_in_any_order(cache.rows(), [&](Index row, float factor, std::span<float> sum) {
+    cache.add_row(row, factor, sum);
+  });
+  add_weights(0, cache.rows(), cache.weights());
+}
+
+void SketchedGram::add_weights(Index first, Index rows, std::span<const double> weights) {
+  Matrix<float> roots(rows, 1);
+  for (Index i = 0; i < rows; ++i)
     roots(i, 0) = weights.empty()
                       ? 1.0f
                       : static_cast<float>(std::sqrt(weights[static_cast<std::size_t>(i)]));
-  rows_->add(first, z);
   ones_->add(first, MatrixView<const float>(roots.view()));
 }
 
@@ -71,8 +83,8 @@ double SketchedGram::mean_diagonal() const {
   return mean > 0 ? mean : 1;
 }
 
-Index SketchedGram::bytes_while_adding(Index features) {
-  return 4 * kRowsPerFeature * features * (features + 1);
+Index SketchedGram::bytes_while_adding(Index rows, Index features) {
+  return 4 * kRowsPerFeature * features * (features + 1) + RowOsnap::order_bytes(rows, kNonzeros);
 }
 
 Index SketchedGram::bytes(Index features, Index factors) {

@@ -6,8 +6,9 @@
 // Guarantee:  S keeps all lengths in the space of m columns within about 1 +- 1/2, hence
 //             R^-T (Zc^T Zc + c I) R^-1 has a condition number near 9, whatever that of Z, and
 //             conjugate gradients halve the error at each pass.
-// Cost:       8 n m additions in the pass, 4 m^3 flops for H, m^3/3 for a factor; 16 m^2 bytes
-//             while rows come, 4 m^2 then, 8 m^2 for a factor.
+// Cost:       8 n m additions in the pass (8 reads of the rows where they are kept in memory), 4 m^3
+//             flops for H, m^3/3 for a factor; 16 m^2 + 32 n bytes while rows come, 4 m^2 then, 8
+//             m^2 for a factor.
 // Reference:  Rokhlin & Tygert, "A fast randomized algorithm for overdetermined linear
 // least-squares
 //             regression", PNAS 2008; Nelson & Nguyen, "OSNAP", FOCS 2013.
@@ -18,6 +19,7 @@
 #pragma once
 #include <optional>
 
+#include "kerf/learn/feature_cache.h"
 #include "kerf/learn/normal_equations.h"
 #include "kerf/sketch/row_sketch.h"
 
@@ -29,6 +31,14 @@ class SketchedGram {
 
   SketchedGram(Index features, rng::Key key);
 
+  /// Takes the blocks of rows that a cache is filled with ...
+  FeatureCache::Also as_they_come() {
+    return [this](Index first, MatrixView<const float> z, std::span<const double> weights) {
+      add(first, z, weights);
+    };
+  }
+  /// ... or those that it keeps, if it has not shown them.
+  void add_kept(const FeatureCache& cache);
   /// Rows number first, first + 1, ...: centred and weighted, with the roots of their weights.
   void add(Index first, MatrixView<const float> z, std::span<const double> weights);
   /// No more rows; `sum` is s, n the sum of the weights.  The sketch is freed.
@@ -39,10 +49,13 @@ class SketchedGram {
   /// mean(diag H).
   double mean_diagonal() const;
 
-  static Index bytes_while_adding(Index features);
+  static Index bytes_while_adding(Index rows, Index features);
   static Index bytes(Index features, Index factors);
 
  private:
+  /// S sqrt w.
+  void add_weights(Index first, Index rows, std::span<const double> weights);
+
   Index features_;
   std::optional<RowOsnap> rows_, ones_;
   std::optional<NormalEquations> gram_;

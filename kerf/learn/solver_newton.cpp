@@ -146,10 +146,7 @@ LinearModel NewtonFit::run() {
   const Index folds = hold_out ? std::min(options_.folds, rows_.rows()) : 1;
   SketchedGram gram(rows_.features(),
                     rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
-  FeatureCache cache(rows_, plan(problem_).form, folds, options_.precision,
-                     [&](Index first, MatrixView<const float> z, std::span<const double> weights) {
-                       gram.add(first, z, weights);
-                     });
+  FeatureCache cache(rows_, plan(problem_).form, folds, options_.precision, gram.as_they_come());
   outcome_.notes.push_back(FeatureCache::name(cache.form()));
   std::vector<double> sum(static_cast<std::size_t>(cache.features()), 0.0);
   double n = 0;
@@ -160,6 +157,7 @@ LinearModel NewtonFit::run() {
   }
   {
     const Stopwatch watch(rows_.seconds().accumulate);
+    gram.add_kept(cache);
     gram.finish(sum, n, options_.precision);
   }
   const Stopwatch watch(rows_.seconds().solve);

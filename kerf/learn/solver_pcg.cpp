@@ -95,14 +95,12 @@ class PcgFit {
 void PcgFit::read() {
   sketch_.emplace(rows_.features(),
                   rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
-  const auto add = [&](Index first, MatrixView<const float> z, std::span<const double> weights) {
-    sketch_->add(first, z, weights);
-  };
   cache_.emplace(rows_, plan_iterations(problem_).form, fold_count(options_, rows_.rows()),
-                 options_.precision, add);
+                 options_.precision, sketch_->as_they_come());
   const TrainingSums all(*cache_, -1);
   const Stopwatch watch(rows_.seconds().accumulate);
   report(rows_.progress(), "sketch", 0, 0);
+  sketch_->add_kept(*cache_);
   sketch_->finish(all.sum(), all.weight(), options_.precision);
   unit_ = sketch_->mean_diagonal() / all.weight();
   outcome_.notes.push_back(FeatureCache::name(cache_->form()));

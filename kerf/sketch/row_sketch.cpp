@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
@@ -75,6 +76,33 @@ void RowOsnap::add(Index first_row, const RowsView& z) {
         float* out = sum_.row(place).data();
         for (Index j = begin; j < end; ++j) out[j] += sign * in[j];
       }
+  });
+}
+
+void RowOsnap::add_in_any_order(Index rows, const AddRow& add_row) {
+  KERF_REQUIRE(rows >= 0 && rows < Index{1} << 31, usage, "a sketch of {} rows in any order", rows);
+  const OsnapColumns columns(sum_.rows(), nonzeros_, key_, 1);
+  // The columns' entries by place, those of a place in order: 2 row, or 2 row + 1 for a minus.
+  std::vector<Index> end(static_cast<std::size_t>(sum_.rows()) + 1, 0);
+  std::vector<std::uint32_t> entries(static_cast<std::size_t>(rows * nonzeros_));
+  for (Index k = 0; k < rows * nonzeros_; ++k)
+    ++end[static_cast<std::size_t>(columns.entry(k).place) + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  for (Index k = 0; k < rows * nonzeros_; ++k) {
+    const auto [place, sign] = columns.entry(k);
+    entries[static_cast<std::size_t>(end[static_cast<std::size_t>(place)]++)] =
+        static_cast<std::uint32_t>(2 * (k / nonzeros_) + (sign < 0 ? 1 : 0));
+  }
+  const float factor = std::abs(columns.entry(0).sign);
+  parallel_for(sum_.rows(), 16, [&](Index begin, Index stop) {
+    for (Index place = begin; place < stop; ++place) {
+      const auto at = static_cast<std::size_t>(place);
+      const Index first = place == 0 ? 0 : end[at - 1];
+      for (Index e = first; e < end[at]; ++e) {
+        const std::uint32_t entry = entries[static_cast<std::size_t>(e)];
+        add_row(entry / 2, entry % 2 != 0 ? -factor : factor, sum_.row(place));
+      }
+    }
   });
 }
 

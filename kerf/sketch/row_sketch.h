@@ -21,6 +21,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "kerf/core/matrix.h"
 #include "kerf/core/random.h"
 
@@ -32,6 +34,16 @@ class RowOsnap {
 
   /// Adds rows number first_row, first_row + 1, ... of the stream.
   void add(Index first_row, const RowsView& z);
+
+  /// Adds `factor` times row `row` of the stream to `sum`; called from several threads at once.
+  using AddRow = std::function<void(Index row, float factor, std::span<float> sum)>;
+  /// Adds rows 0 .. rows - 1 of a stream that can be read in any order, as often as need be: the
+  /// bits of add().  One row of S Z after the other is summed up and stays in cache meanwhile,
+  /// where add() writes to c of them, anywhere in memory, for every row of Z.
+  void add_in_any_order(Index rows, const AddRow& add_row);
+  /// Memory of add_in_any_order.
+  static Index order_bytes(Index rows, Index nonzeros) { return 4 * rows * nonzeros; }
+
   /// Adds what a sketch of other rows, with the same dimensions and key, has seen.
   void merge(const RowOsnap& other);
   /// S Z so far.

@@ -114,6 +114,19 @@ std::vector<float> column(const Matrix<float>& z, Index j, Index begin, Index en
   return out;
 }
 
+TEST(RowOsnap, HasTheSameBitsFromRowsInAnyOrder) {
+  const auto z = gaussian(kRows, kCols, 9);
+  RowOsnap stream(kOut, kCols, 3, rng::Key{8}), kept(kOut, kCols, 3, rng::Key{8});
+  stream.add(0, z.view());
+  const int before = threads();
+  set_threads(3);
+  kept.add_in_any_order(kRows, [&](Index row, float factor, std::span<float> sum) {
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += factor * z.row(row)[j];
+  });
+  set_threads(before);
+  EXPECT_EQ(numbers(kept.result()), numbers(stream.result()));
+}
+
 TEST(RowOsnap, IsUnbiasedWithTheVarianceItsHeaderStates) {
   const auto z = two_columns();
   const auto u = column(z, 0, 0, 20), v = column(z, 1, 0, 20);

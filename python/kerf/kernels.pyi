@@ -106,7 +106,8 @@ def cntk(X: Any, Y: Any = ..., *,
         filter: int = ...,
         padding: Literal["same", "valid"] = ...,
         pooling: Literal["gap", "none"] = ...,
-        train_first_layer: bool = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
+        train_first_layer: bool = ...,
+        mirror: bool = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
 
 class CNTK(Kernel):
     def __init__(self, *,
@@ -115,4 +116,5 @@ class CNTK(Kernel):
         filter: int = ...,
         padding: Literal["same", "valid"] = ...,
         pooling: Literal["gap", "none"] = ...,
-        train_first_layer: bool = ...) -> None: ...
+        train_first_layer: bool = ...,
+        mirror: bool = ...) -> None: ...
