@@ -36,7 +36,9 @@ void run_info(const std::string& path, const Common& common) {
                  {"classes", model.classes},
                  {"rows", training.rows},
                  {"lambda", training.lambda},
-                 {"cv_error", training.folds > 0 ? Json(training.cv_error) : Json()},
+                 {"cv_error", training.cv_error ? Json(*training.cv_error) : Json()},
+                 {"validation", training.cv_error ? Json(training.validation) : Json()},
+                 {"metric", training.cv_error ? Json(training.metric) : Json()},
                  {"command", training.command},
                  {"version", training.version}};
     json["weights"] = {model.linear.weights.rows(), model.linear.weights.cols()};
@@ -54,14 +56,11 @@ void run_info(const std::string& path, const Common& common) {
     fmt::print("            --{} {}\n", name, value);
   fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim),
              model.is_sparse ? ", sparse" : "");
-  const std::string validation = training.folds == training.rows
-                                     ? "leave-one-out"
-                                     : fmt::format("{}-fold cross-validation", training.folds);
   fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows),
              training.lambda,
-             training.folds > 0
-                 ? fmt::format(" by {}, mean squared error {:.4g}", validation, training.cv_error)
-                 : ", as given");
+             training.cv_error ? fmt::format(" by {}, {} {:.4g}", training.validation,
+                                             training.metric, *training.cv_error)
+                               : ", as given");
   fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
   if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), training.command);

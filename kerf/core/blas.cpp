@@ -120,8 +120,9 @@ void transposed_solve(MatrixView<const float> r, MatrixView<float> b) {
   triangular_solve(CblasTrans, r, b);
 }
 
-void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b) {
-  const ThreadScope scope(threads());
+void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b,
+                           int thread_count) {
+  const ThreadScope scope(thread_count > 0 ? thread_count : threads());
   cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, transposed(transpose), CblasNonUnit,
               narrow(b.rows), narrow(b.cols), 1.0, r.data, narrow(r.stride), b.data,
               narrow(b.stride));
@@ -136,6 +137,9 @@ void triangular_inverse(MatrixView<double> r) {
 }
 
 void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues) {
+  KERF_REQUIRE(a.rows <= kMostEigen, memory,
+               "the eigenvalues of a {0} x {0} matrix are beyond what LAPACK counts: at most {1}",
+               a.rows, kMostEigen);
   const ThreadScope scope(worth_threads(a.rows));
   const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
   blasint info = 0, query = -1, integers = 0;

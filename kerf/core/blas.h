@@ -46,7 +46,9 @@ void transposed_solve(MatrixView<const double> r, MatrixView<double> b);
 void transposed_solve(MatrixView<const float> r, MatrixView<float> b);
 
 /// b := b R^-1, or b R^-T, with R from cholesky(): solves for vectors in the rows of b.
-void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b);
+/// `thread_count`: 0: threads(); 1 from a piece of a parallel_for.
+void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b,
+                           int thread_count = 0);
 
 /// R^-1 (upper triangle) in place of R from cholesky(); n^3 / 3 flops.
 void triangular_inverse(MatrixView<double> r);
@@ -54,6 +56,8 @@ void triangular_inverse(MatrixView<double> r);
 /// Eigenvalues, ascending, of the symmetric matrix in the upper triangle of `a`; its eigenvectors
 /// replace it, one per row.
 void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues);
+/// Its largest matrix: LAPACK counts its workspace, 2 n^2 numbers, in 32 bits.
+inline constexpr Index kMostEigen = 32766;
 
 /// Replaces the rows of `a` (rows <= cols) by orthonormal ones that span the same space; for
 /// Gaussian rows the result is Haar distributed (signs of the triangular factor's diagonal taken

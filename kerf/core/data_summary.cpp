@@ -2,6 +2,7 @@
 #include "kerf/core/data_summary.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kerf/core/require.h"
 
@@ -146,6 +147,8 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     sample.add(block);
     for (Index i = 0; i < block.rows(); ++i) {
       const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
+      KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "row {} has the weight {}",
+                   block.first_row + i, weight);
       summary.weight += weight;
       if (task == Task::classification) {
         const double label = block.targets(i, 0);

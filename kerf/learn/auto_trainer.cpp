@@ -31,10 +31,11 @@ Index features_asked(const Params& options) {
 /// much larger than one of as many features as asked for.
 bool prefers_exact(const FitJob& job, Index features) {
   const FitOptions& options = job.options;
-  return !options.needs_features && job.summary.rows <= std::min(kExactRows, 2 * features) &&
-         options.loss == Loss::squared && options.solver == Solver::automatic &&
-         options.validation == Validation::folds && options.lambda_grid.empty() &&
-         !options.lambda_per_target && !options.variance && options.checkpoint.empty();
+  return !options.needs_features && (job.summary.copies == 1 || options.lambda) &&
+         job.summary.rows <= std::min(kExactRows, 2 * features) && options.loss == Loss::squared &&
+         options.solver == Solver::automatic && options.validation == Validation::folds &&
+         options.lambda_grid.empty() && !options.lambda_per_target && !options.variance &&
+         options.checkpoint.empty();
 }
 
 /// A sample of the rows in random order, scaled.
@@ -126,7 +127,10 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
       total += next.report.seconds.total;
       growth.push_back({features, error, next.report.seconds.total});
       const double before = best ? *best->report.cv_error : 0;
-      if (!best || error < before) {
+      if (best && next.report.metric != best->report.metric) {
+        reason = fmt::format("{} features are solved for by {}, whose error is another", features,
+                             kSolverNames[static_cast<int>(next.report.solver)]);
+      } else if (!best || error < before) {
         const bool worthwhile = !best || error < before * (1 - kWorthwhile);
         best = std::move(next);
         if (!worthwhile) reason = "the error fell by less than 1 %";

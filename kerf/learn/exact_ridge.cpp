@@ -15,7 +15,8 @@
 namespace kerf {
 namespace {
 
-constexpr Index kTile = 256;                     // rows of a product at a time
+constexpr Index kTile = 256;           // rows of a product at a time
+constexpr double kRounding = 0x1p-46;  // eigenvalues below that part of the trace are none
 constexpr int kFirstStep = -16, kLastStep = 10;  // the automatic grid: unit 10^(step/2)
 
 /// out = op(a) b on fixed tiles of out's rows.
@@ -40,6 +41,7 @@ struct Spectrum {
   std::vector<double> row_means;  // S K S u; empty without intercept
   double weight = 0;              // n
   double shift = 0;               // the eigenvalue that u is given
+  double trace = 0;               // of S K S, before it was centred
   Index count() const { return static_cast<Index>(values.size()); }
 };
 
@@ -118,6 +120,7 @@ Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < n; ++j)
         gram(i, j) *= s.root[static_cast<std::size_t>(i)] * s.root[static_cast<std::size_t>(j)];
+  for (Index i = 0; i < n; ++i) s.trace += gram(i, i);
   if (intercept) centre(gram, s);
   y = scaled_targets(targets, intercept, s);
   return s;
@@ -126,8 +129,9 @@ Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
 void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept, Spectrum& s) {
   s.values.resize(static_cast<std::size_t>(gram.rows));
   blas::symmetric_eigen(gram, s.values);
-  if (intercept) s.values.pop_back();                           // u, the last one
-  for (double& value : s.values) value = std::max(value, 0.0);  // of a semi-definite matrix
+  if (intercept) s.values.pop_back();  // u, the last one
+  // Of a semi-definite matrix; and what centring rows that are all alike leaves is rounding.
+  for (double& value : s.values) value = value > kRounding * s.trace ? value : 0.0;
   s.vectors = gram.slice(0, s.count());
   s.projections.resize(s.count(), y.cols());
   product(false, s.vectors, y.view(), s.projections.view());
@@ -136,6 +140,7 @@ void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept,
 std::vector<double> automatic_lambdas(const Spectrum& s, int first_step) {
   double mean = 0;
   for (const double value : s.values) mean += value / static_cast<double>(s.count());
+  if (mean == 0) mean = s.trace / static_cast<double>(s.count());
   const double unit = mean > 0 ? mean / s.weight : 1;
   std::vector<double> lambdas;
   for (int step = first_step; step <= kLastStep; ++step)

@@ -310,5 +310,18 @@ TEST(ExactRidge, AgreesWithScikitLearn) {
                 file["krr_rbf_gamma.5_alpha.1_y0..4"][static_cast<std::size_t>(i)], 1e-12);
 }
 
+// What centring leaves of the kernel is rounding: the answer is the mean, for rows inside and out.
+TEST(ExactRidge, PredictsTheMeanWhereAllRowsAreAlike) {
+  Matrix<double> gram(20, 20), y(20, 1);
+  gram.fill(0.7);
+  for (Index i = 0; i < 20; ++i) y(i, 0) = static_cast<double>(i) + 0.5;
+  const DualSolution found = solve_exact_ridge(gram.view(), y.view(), {}, {}, {});
+  double prediction = found.intercept[0];
+  for (Index i = 0; i < 20; ++i) prediction += 0.7 * found.dual(i, 0);
+  EXPECT_NEAR(prediction, 10, 1e-9);
+  EXPECT_NEAR(found.choice.cv_error, 33.25 * 20 * 20 / (19.0 * 19),
+              1e-6);  // of the other rows' mean
+}
+
 }  // namespace
 }  // namespace kerf

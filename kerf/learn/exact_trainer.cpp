@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/blas.h"
 #include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/exact_at_lambda.h"
 #include "kerf/learn/exact_ridge.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/temperature.h"
 #include "kerf/learn/training_rows.h"
 
@@ -44,6 +46,14 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
   check_exact_options(options);
   KERF_REQUIRE(job.options.validation != Validation::gcv, usage,
                "--validation gcv is for feature maps: --map exact leaves one row out");
+  KERF_REQUIRE(!job.options.lambda_per_target, usage,
+               "--map exact chooses one lambda for all targets");
+  KERF_REQUIRE(job.options.solver == Solver::automatic || job.options.solver == Solver::dual, usage,
+               "--solver {} is for feature maps: --map exact solves among the rows",
+               kSolverNames[static_cast<int>(job.options.solver)]);
+  KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
+               "--map exact leaves single rows out, but an image's copies would remain: give "
+               "--lambda, or take a feature map");
   const auto& [source, summary, fit_options, memory_limit, progress] = job;
   FitResult result;
   Model& model = result.model;
@@ -52,6 +62,10 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     const Stopwatch watch(outcome.seconds.total);
     const Targets encoder(summary, fit_options);
     const Index n = summary.rows;
+    KERF_REQUIRE(fit_options.lambda || n <= blas::kMostEigen, memory,
+                 "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
+                 "give --lambda, or take a feature map",
+                 n, blas::kMostEigen);
     // The rows as read and as kept; the Gram matrix and what its solution takes.
     outcome.estimated_memory = 2 * bytes_of_rows(summary) +
                                bytes_per_element(fit_options.lambda ? 1 : 2) * n * n +
@@ -77,7 +91,7 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     const Stopwatch solve_watch(outcome.seconds.solve);
     ExactRidgeOptions ridge;
     ridge.memory_limit = memory_limit;
-    if (fit_options.lambda) ridge.lambdas = {*fit_options.lambda};
+    ridge.lambdas = lambdas_asked(fit_options);
     ExactFit fit = fit_exact_ridge(exact_kernel_name(model.recipe.options),
                                    exact_kernel_params(model.recipe.options), rows.x(),
                                    targets.view(), weights, ridge, progress);

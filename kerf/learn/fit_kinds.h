@@ -38,5 +38,7 @@ bool wants_growth(const Params& map_options);
 
 /// Task, classes, shape of the rows and the training record of a finished fit.
 void describe_model(const FitJob& job, FitResult& result);
+/// How lambda was found, for that record.
+void record_lambda(const FitReport& outcome, TrainingRecord& training);
 
 }  // namespace kerf

@@ -61,7 +61,12 @@ void FoldBuffers::append(Buffer& buffer, const RowBlock& block, Index row) {
     std::ranges::copy(block.dense.row(row), rows.dense.row(buffer.filled).begin());
   }
   std::ranges::copy(block.targets.row(row), rows.targets.row(buffer.filled).begin());
-  if (!block.weights.empty()) rows.weights.push_back(block.weights[static_cast<std::size_t>(row)]);
+  // Blocks without weights may stand beside others that have them: theirs are 1.
+  if (!block.weights.empty() || !rows.weights.empty()) {
+    rows.weights.resize(static_cast<std::size_t>(buffer.filled), 1.0);
+    rows.weights.push_back(block.weights.empty() ? 1.0
+                                                 : block.weights[static_cast<std::size_t>(row)]);
+  }
   ++buffer.filled;
 }
 

@@ -2,12 +2,14 @@
 #include "kerf/learn/incremental.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 
@@ -42,8 +44,17 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
                "classification needs at least two classes, not {}", first.classes.size());
   KERF_REQUIRE(options.class_weight == ClassWeight::none, usage,
                "--class-weight balanced needs all rows at once: it cannot be had block by block");
-  KERF_REQUIRE(options.solver != Solver::pcg, usage,
-               "--solver pcg needs all rows at once: block by block there are cholesky and dual");
+  KERF_REQUIRE(options.loss == Loss::squared, usage,
+               "--loss {} needs all rows at once: block by block there is the squared loss",
+               kLossNames[static_cast<int>(options.loss)]);
+  KERF_REQUIRE(options.solver == Solver::automatic || options.solver == Solver::cholesky ||
+                   options.solver == Solver::dual,
+               usage,
+               "--solver {} needs all rows at once: block by block there are cholesky and dual",
+               kSolverNames[static_cast<int>(options.solver)]);
+  KERF_REQUIRE(options.validation == Validation::folds, usage,
+               "--validation {} needs all rows at once: it cannot be had block by block",
+               kValidationNames[static_cast<int>(options.validation)]);
   KERF_REQUIRE(!options.variance, usage,
                "--variance needs all rows at once: it cannot be had block by block");
   Model& model = start_.model;
@@ -99,6 +110,8 @@ void IncrementalFit::add(RowBlock& block) {
   const bool fits_dual = rows_ + block.rows() <= map_->out_dim() && !options_.lambda_per_target;
   KERF_REQUIRE(fits_dual || options_.solver != Solver::dual, usage,
                "--solver dual is for fewer rows than features");
+  for (const double weight : block.weights)
+    KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "a row has the weight {}", weight);
   model.scaling.apply(block);
   block.first_row = rows_;
   if (!buffers_ && !fits_dual) start_sums();
@@ -165,12 +178,9 @@ FitResult IncrementalFit::solve(const Progress& progress) {
   else
     solve_sums(progress, result);
   const FitReport& report = result.report;
-  result.model.training = {version(),
-                           "",
-                           rows_,
-                           report.lambda,
-                           report.cv_error.value_or(0),
-                           report.cv_error ? (dual ? rows_ : options_.folds) : 0};
+  result.model.training.version = version();
+  result.model.training.rows = rows_;
+  record_lambda(report, result.model.training);
   return result;
 }
 

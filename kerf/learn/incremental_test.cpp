@@ -143,5 +143,41 @@ TEST(ModelBytes, ComeBackAsTheSameModel) {
   EXPECT_THROW(model_from_bytes(bytes + "x", "test"), Error);
 }
 
+// Rows without weights count 1, before and after rows that have them.
+TEST(IncrementalFit, MixesBlocksWithAndWithoutWeights) {
+  Data data;
+  for (std::size_t i = 0; i < data.weights.size(); ++i)
+    if (i < 100 || i >= 200) data.weights[i] = 1;
+  const FitOptions options = options_with(1e-3, Solver::cholesky);
+  const FitResult given = in_blocks(data, 20, options, 100);
+  MemorySource source = data.source(100);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  IncrementalFit mixed(summary, "rff", with_features(20), options);
+  RowBlock block;
+  for (int k = 0; source.next(block); ++k) {
+    if (k != 1) block.weights.clear();
+    mixed.add(block);
+  }
+  EXPECT_LT(distance(given.model, mixed.solve().model, data), 1e-9);
+}
+
+TEST(IncrementalFit, RefusesWhatItWouldIgnore) {
+  const Data data;
+  MemorySource source = data.source(100);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  FitOptions options = options_with({});
+  options.solver = Solver::sgd;
+  EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
+  options = options_with({});
+  options.loss = Loss::logistic;
+  EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
+  options = options_with(1e-3, Solver::cholesky);
+  IncrementalFit incremental(summary, "rff", with_features(20), options);
+  RowBlock block;
+  source.next(block);
+  block.weights[3] = -1;
+  EXPECT_THROW(incremental.add(block), Error);
+}
+
 }  // namespace
 }  // namespace kerf

@@ -10,6 +10,9 @@
 #include "kerf/core/require.h"
 
 namespace kerf {
+namespace {
+constexpr double kRounding = 0x1p-46;  // what centring leaves of rows that are all alike
+}
 
 LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targets,
                          std::span<const double> weights)
@@ -40,8 +43,9 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
       row_means[a] = sum;
     }
   });
-  double mean = 0, trace = 0;
+  double mean = 0, trace = 0, whole = 0;
   for (std::size_t i = 0; i < root.size(); ++i) mean += direction_[i] * row_means[i];
+  for (Index i = 0; i < n; ++i) whole += centred_(i, i);
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const double u = direction_[static_cast<std::size_t>(i)];
@@ -52,6 +56,7 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
     }
   });
   for (Index i = 0; i < n; ++i) trace += centred_(i, i);
+  if (trace < kRounding * whole) trace = whole;  // rows that are all alike
   shift_ = trace > 0 ? trace : 1;
   unit_ = trace > 0 ? trace / static_cast<double>(n) / weight_ : 1;
 

@@ -283,10 +283,53 @@ TEST_F(CheckpointTest, BelongsToOneFitAndServesAnotherLambda) {
   const auto direct = fit_on(data, 2, options);
   for (Index j = 0; j < 64; ++j)
     EXPECT_NEAR(again.model.linear.weights(j, 0), direct.model.linear.weights(j, 0), 1e-5);
+  EXPECT_FALSE(again.model.training.cv_error.has_value());  // its lambda was given
+  Data labels = make_data(400, 2);                          // the same rows with other classes
+  for (Index i = 0; i < 400; ++i) labels.y(i, 0) = 1 - labels.y(i, 0);
+  options.checkpoint = folder_;
+  options.lambda.reset();
+  EXPECT_THROW(fit_on(labels, 2, options), Error);
   std::filesystem::resize_file(folder_ + "/sums-0.ckpt", 1000);
   options.checkpoint = folder_;
   options.lambda.reset();
   EXPECT_THROW(fit_on(data, 2, options), Error);  // damaged
+}
+
+TEST_F(CheckpointTest, KeepsNoAnswerToAnotherQuestion) {
+  const Data data = make_data(400, 3);
+  FitOptions options;
+  options.checkpoint = folder_;
+  options.solver = Solver::pcg;
+  options.lambda_grid = "1e-4,1e-3";
+  EXPECT_LE(fit_on(data, 3, options).report.lambda, 1e-3);
+  options.lambda_grid = "5,6";
+  const auto other = fit_on(data, 3, options);
+  EXPECT_GE(other.report.lambda, 5);
+  EXPECT_EQ(other.report.path.size(), 2u);
+  std::filesystem::remove_all(folder_);
+  options.solver = Solver::sgd;
+  options.loss = Loss::logistic;
+  options.lambda_grid.clear();
+  options.checkpoint_interval = 0;
+  options.lambda = 0;
+  fit_on(data, 3, options);
+  options.lambda = 100;
+  EXPECT_THROW(fit_on(data, 3, options), Error);
+}
+
+TEST(Solvers, SayWhyNoneOfThemServes) {
+  const Data data = make_data(200, 3);
+  FitOptions options;
+  options.loss = Loss::logistic;
+  options.lambda_per_target = true;
+  try {
+    fit_on(data, 3, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("cholesky is for the squared loss"), std::string::npos)
+        << error.what();
+  }
 }
 
 // Both see rows that were left out, one a fold of five and the other all five: 400 against 2,000 rows.

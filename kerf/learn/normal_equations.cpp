@@ -89,6 +89,8 @@ void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
   KERF_REQUIRE(z.cols == features() && y.cols == targets() && z.rows == y.rows, usage,
                "rows of {} features and {} targets do not fit sums of {} and {}", z.cols, y.cols,
                features(), targets());
+  KERF_REQUIRE(weights.empty() || std::ssize(weights) == z.rows, usage, "{} weights for {} rows",
+               weights.size(), z.rows);
   std::vector<double> root(static_cast<std::size_t>(z.rows), 1.0);
   for (std::size_t i = 0; i < weights.size(); ++i) root[i] = std::sqrt(weights[i]);
   Matrix<double> centred(y.rows, y.cols);

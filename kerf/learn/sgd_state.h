@@ -17,6 +17,7 @@ struct SgdState {
 
   SgdState(Index scores, Index features);
   void save(ArrayWriter& arrays, const std::string& prefix) const;
+  /// Error (data) if it is of another size.
   void load(ArrayReader& arrays, const std::string& prefix);
 };
 
@@ -31,7 +32,8 @@ struct SgdProgress {
 
   /// `numbers` must live as long as the writer, which points into it.
   void save(ArrayWriter& arrays, std::vector<double>& numbers) const;
-  void load(ArrayReader& arrays);
+  /// Error (data) if it is of another number of features or outputs.
+  void load(ArrayReader& arrays, Index features, Index outputs);
 };
 
 }  // namespace kerf

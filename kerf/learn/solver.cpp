@@ -47,9 +47,15 @@ SolverChoice choose_solver(const Problem& problem) {
     Index bytes;
   };
   std::vector<Candidate> candidates;
-  for (const SolverEntry& entry : solvers())
-    if (entry.refuses(problem).empty())
+  std::string refusals;
+  for (const SolverEntry& entry : solvers()) {
+    const std::string refusal = entry.refuses(problem);
+    if (refusal.empty())
       candidates.push_back({&entry, entry.seconds(problem), entry.bytes(problem)});
+    else
+      refusals += fmt::format("{}{} {}", refusals.empty() ? "" : "; ", entry.name(), refusal);
+  }
+  KERF_REQUIRE(!candidates.empty(), usage, "no solver has all that is asked for: {}", refusals);
   // Fewer rows than features: sums in single precision are singular but for their rounding.
   if (problem.rows <= problem.features && problem.options.precision == Precision::single_)
     std::erase_if(candidates, [&](const Candidate& c) {

@@ -58,8 +58,8 @@ SolverChoice choose_solver(const Problem& problem);
 LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
                             const Progress& progress, FitReport& outcome);
 
-/// The model of the sums that cholesky kept in a checkpoint.
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& options,
+/// The model of the sums over so many rows that cholesky kept in a checkpoint.
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
                             const Progress& progress, FitReport& outcome);
 
 /// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.

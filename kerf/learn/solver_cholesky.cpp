@@ -38,6 +38,10 @@ class Accumulation {
       if (auto state = checkpoint_->load(sums_name(f)))
         sums_.push_back(NormalEquations::load(*state->arrays));
     if (static_cast<Index>(sums_.size()) != folds_) sums_.clear();  // killed before the first save
+    for (const auto& sum : sums_)
+      KERF_REQUIRE(sum.features() == rows_.features() && sum.targets() == rows_.outputs(), data,
+                   "the checkpoint's sums are of {} features and {} outputs, the fit has {} and {}",
+                   sum.features(), sum.targets(), rows_.features(), rows_.outputs());
     for (const auto& sum : sums_) skip.push_back(sum.rows());
     saved_.assign(static_cast<std::size_t>(folds_), -1);
     rows_.for_each(
@@ -201,13 +205,18 @@ LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOpti
   return solve_ridge(parts, outcome.lambda);
 }
 
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, const FitOptions& options,
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
                             const Progress& progress, FitReport& outcome) {
   std::vector<NormalEquations> sums;
   while (auto state = checkpoint.load(sums_name(static_cast<Index>(sums.size()))))
     sums.push_back(NormalEquations::load(*state->arrays));
   KERF_REQUIRE(!sums.empty(), data,
                "the folder holds no sums: fit with --solver cholesky and --checkpoint keeps them");
+  Index summed = 0;
+  for (const NormalEquations& sum : sums) summed += sum.rows();
+  KERF_REQUIRE(summed == rows, data,
+               "the sums in the folder are of {} rows, the model is of {}: a fit that was killed?",
+               summed, rows);
   const Stopwatch watch(outcome.seconds.solve);
   return solve_fold_sums(sums, options, progress, outcome);
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
 #include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/lambda_choice.h"
@@ -66,6 +67,9 @@ SolverEntry dual_solver() {
               return std::string("chooses lambda by leave-one-out");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
+            if (!p.options.lambda && p.rows > blas::kMostEigen)
+              return fmt::format("chooses lambda by eigenvalues, of at most {} rows",
+                                 blas::kMostEigen);
             return p.rows <= p.features ? std::string()
                                         : std::string("is for fewer rows than features");
           },

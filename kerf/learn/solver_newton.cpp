@@ -9,14 +9,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/iteration_plan.h"
 #include "kerf/learn/lambda_choice.h"
+#include "kerf/learn/lambda_errors.h"
 #include "kerf/learn/newton.h"
 #include "kerf/learn/temperature.h"
+#include "kerf/learn/training_sums.h"
 
 namespace kerf {
 namespace {
@@ -55,28 +56,22 @@ class NewtonFit {
   const FitOptions& options_;
   TrainingRows& rows_;
   FitReport& outcome_;
-  std::map<double, double> errors_;
+  LambdaErrors errors_;
 };
 
 double NewtonFit::judge(Newton& newton, double lambda, Newton::Point& point) {
-  const auto known = errors_.find(lambda);
-  if (known != errors_.end()) return known->second;
+  if (const auto known = errors_.ask(lambda)) return *known;
   newton.minimise(lambda, kHeldOut, kChoiceTolerance, point);
-  errors_[lambda] = newton.held_out_loss(options_.loss, kHeldOut, 1);
+  const double loss = newton.held_out_loss(options_.loss, kHeldOut, 1);
+  errors_.enter(lambda, loss);
   save(point, true);
-  return errors_[lambda];
+  return loss;
 }
 
 void NewtonFit::save(const Newton::Point& point, bool always) const {
   if (!problem_.checkpoint || !(always || problem_.checkpoint->due())) return;
-  std::vector<double> lambdas, errors;
-  for (const auto& [lambda, error] : errors_) {
-    lambdas.push_back(lambda);
-    errors.push_back(error);
-  }
   ArrayWriter arrays;
-  arrays.add("lambdas", std::span<const double>(lambdas));
-  arrays.add("errors", std::span<const double>(errors));
+  errors_.save(arrays);
   arrays.add("weights", point.weights.view());
   arrays.add("intercept", std::span<const double>(point.intercept));
   problem_.checkpoint->save("state", arrays);
@@ -86,10 +81,7 @@ void NewtonFit::load(Newton::Point& point) {
   if (!problem_.checkpoint) return;
   const auto kept = problem_.checkpoint->load("state");
   if (!kept) return;
-  const auto lambdas = kept->arrays->vector<double>("lambdas");
-  const auto errors = kept->arrays->vector<double>("errors");
-  for (std::size_t k = 0; k < std::min(lambdas.size(), errors.size()); ++k)
-    errors_[lambdas[k]] = errors[k];
+  errors_.load(*kept->arrays);
   Newton::Point from{kept->arrays->matrix<double>("weights"),
                      kept->arrays->vector<double>("intercept")};
   if (from.weights.rows() == point.weights.rows() && from.weights.cols() == point.weights.cols() &&
@@ -98,9 +90,6 @@ void NewtonFit::load(Newton::Point& point) {
 }
 
 double NewtonFit::choose(Newton& newton, double unit, Newton::Point& point) {
-  const auto best = [&] {
-    return std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; })->first;
-  };
   auto grid = parse_lambda_grid(options_.lambda_grid);
   for (const double lambda : grid) {
     KERF_REQUIRE(lambda > 0, usage, "lambda must be positive for the {} loss",
@@ -117,11 +106,11 @@ double NewtonFit::choose(Newton& newton, double unit, Newton::Point& point) {
         here = next;
       }
   }
-  outcome_.cv_error = errors_.at(best());
-  for (const auto& [lambda, error] : errors_) outcome_.path.push_back({lambda, error});
+  outcome_.cv_error = errors_.least_error();
+  outcome_.path = errors_.path();
   outcome_.validation = fmt::format("one fold of {} held out", options_.folds);
   outcome_.metric = options_.loss == Loss::logistic ? "log loss" : "squared hinge loss";
-  return best();
+  return errors_.best();
 }
 
 LinearModel NewtonFit::model_of(const FeatureCache& cache, const Newton::Point& point) const {
@@ -148,17 +137,12 @@ LinearModel NewtonFit::run() {
                     rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
   FeatureCache cache(rows_, plan(problem_).form, folds, options_.precision, gram.as_they_come());
   outcome_.notes.push_back(FeatureCache::name(cache.form()));
-  std::vector<double> sum(static_cast<std::size_t>(cache.features()), 0.0);
-  double n = 0;
-  for (const NormalEquations& fold : cache.folds()) {
-    n += fold.weight();
-    for (Index j = 0; j < cache.features(); ++j)
-      sum[static_cast<std::size_t>(j)] += fold.feature_sum(j);
-  }
+  const TrainingSums sums(cache, -1);
+  const double n = sums.weight();
   {
     const Stopwatch watch(rows_.seconds().accumulate);
     gram.add_kept(cache);
-    gram.finish(sum, n, options_.precision);
+    gram.finish(sums.sum(), n, options_.precision);
   }
   const Stopwatch watch(rows_.seconds().solve);
   Newton newton(cache, gram, options_.loss, score_count(problem_), rows_.progress());

@@ -18,13 +18,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/block_cg.h"
 #include "kerf/learn/iteration_plan.h"
 #include "kerf/learn/lambda_choice.h"
+#include "kerf/learn/lambda_errors.h"
 #include "kerf/learn/sketched_gram.h"
 #include "kerf/learn/solver.h"
 #include "kerf/learn/temperature.h"
@@ -85,8 +85,8 @@ class PcgFit {
   const FitOptions& options_;
   std::optional<FeatureCache> cache_;
   std::optional<SketchedGram> sketch_;
-  double unit_ = 1;                  // of the grid of lambda
-  std::map<double, double> errors_;  // by lambda
+  double unit_ = 1;  // of the grid of lambda
+  LambdaErrors errors_;
   Index passes_ = 0;
   Matrix<double> start_;  // from a checkpoint
   HeldOut held_out_;
@@ -136,14 +136,8 @@ std::vector<double> PcgFit::held_out_errors(MatrixView<const double> w,
 
 void PcgFit::save(const Matrix<double>* x) const {
   if (!problem_.checkpoint || (x && !problem_.checkpoint->due())) return;
-  std::vector<double> lambdas, errors;
-  for (const auto& [lambda, error] : errors_) {
-    lambdas.push_back(lambda);
-    errors.push_back(error);
-  }
   ArrayWriter arrays;
-  arrays.add("lambdas", std::span<const double>(lambdas));
-  arrays.add("errors", std::span<const double>(errors));
+  errors_.save(arrays);
   if (x) arrays.add("x", x->view());
   problem_.checkpoint->save("state", arrays);
 }
@@ -152,10 +146,7 @@ void PcgFit::load() {
   if (!problem_.checkpoint) return;
   const auto kept = problem_.checkpoint->load("state");
   if (!kept) return;
-  const auto lambdas = kept->arrays->vector<double>("lambdas");
-  const auto errors = kept->arrays->vector<double>("errors");
-  for (std::size_t k = 0; k < std::min(lambdas.size(), errors.size()); ++k)
-    errors_[lambdas[k]] = errors[k];
+  errors_.load(*kept->arrays);
   if (!kept->arrays->has("x")) return;
   start_ = kept->arrays->matrix<double>("x");
   if (start_.rows() != rows_.outputs() || start_.cols() != rows_.features())
@@ -165,7 +156,7 @@ void PcgFit::load() {
 void PcgFit::judge(const std::vector<double>& asked) {
   std::vector<double> lambdas;
   for (const double lambda : asked)
-    if (!errors_.contains(lambda)) lambdas.push_back(lambda);
+    if (!errors_.ask(lambda)) lambdas.push_back(lambda);
   if (lambdas.empty()) return;
   const TrainingSums training(*cache_, kHeldOut);
   const double n = training.weight(), share = TrainingSums(*cache_, -1).weight() / n;
@@ -206,10 +197,8 @@ void PcgFit::judge(const std::vector<double>& asked) {
     for (Index t = 0; t < cache_->outputs(); ++t)
       error +=
           errors[k * static_cast<std::size_t>(cache_->outputs()) + static_cast<std::size_t>(t)];
-    errors_[lambdas[k]] = error / rows;
-    const auto least =
-        std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; });
-    if (least->first == lambdas[k])
+    errors_.enter(lambdas[k], error / rows);
+    if (errors_.best() == lambdas[k])
       held_out_ = {lambdas[k], stacked({weights[k]}, cache_->features()),
                    training.intercepts(weights[k]->view())};
   }
@@ -217,9 +206,6 @@ void PcgFit::judge(const std::vector<double>& asked) {
 }
 
 void PcgFit::choose() {
-  const auto best = [&] {
-    return std::ranges::min_element(errors_, {}, [](const auto& e) { return e.second; })->first;
-  };
   // Two lambdas at a time, because plan_iterations() counts two factors.
   auto grid = parse_lambda_grid(options_.lambda_grid);
   for (; !grid.empty(); grid.resize(grid.size() - std::min<std::size_t>(2, grid.size())))
@@ -227,19 +213,20 @@ void PcgFit::choose() {
   if (options_.lambda_grid.empty()) {
     judge({1e-2 * unit_, 1e-4 * unit_});
     judge({unit_, 1e-6 * unit_});
-    if (best() == unit_) judge({1e2 * unit_, 1e4 * unit_});
-    if (best() == 1e-6 * unit_) judge({1e-8 * unit_});
-    for (const double factor : {10.0, std::sqrt(10.0)}) judge({best() / factor, best() * factor});
+    if (errors_.best() == unit_) judge({1e2 * unit_, 1e4 * unit_});
+    if (errors_.best() == 1e-6 * unit_) judge({1e-8 * unit_});
+    for (const double factor : {10.0, std::sqrt(10.0)})
+      judge({errors_.best() / factor, errors_.best() * factor});
   }
-  outcome_.lambda = best();
-  outcome_.cv_error = errors_.at(best());
-  for (const auto& [lambda, error] : errors_) outcome_.path.push_back({lambda, error});
+  outcome_.lambda = errors_.best();
+  outcome_.cv_error = errors_.least_error();
+  outcome_.path = errors_.path();
   outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
 }
 
 void PcgFit::calibrate() {
   if (held_out_.lambda != outcome_.lambda) {  // judged before the fit was killed
-    errors_.erase(outcome_.lambda);
+    errors_.forget(outcome_.lambda);
     judge({outcome_.lambda});
   }
   const auto folds = cache_->fold_of_rows();

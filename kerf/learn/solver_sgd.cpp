@@ -330,7 +330,7 @@ LinearModel SgdFit::run() {
   intercept_gradient_.resize(scores_.size());
   if (checkpoint_)
     if (const auto kept = checkpoint_->load("state")) {
-      progress_.load(*kept->arrays);
+      progress_.load(*kept->arrays, state_.weights.cols(), outputs_);
       state_.load(*kept->arrays, "now-");
       best_.load(*kept->arrays, "best-");
     }

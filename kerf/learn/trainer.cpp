@@ -19,6 +19,7 @@ namespace {
 void check_rows(const DataSummary& summary) {
   KERF_REQUIRE(summary.rows >= 2, data, "training needs at least 2 rows, not {}", summary.rows);
   KERF_REQUIRE(summary.targets >= 1, usage, "training needs a target column");
+  KERF_REQUIRE(summary.weight > 0, data, "all rows have weight 0");
   KERF_REQUIRE(summary.task == Task::regression || summary.classes.size() >= 2, data,
                "every row has the same class{}: there is nothing to learn",
                summary.classes.empty() ? "" : " '" + summary.classes[0] + "'");
@@ -32,16 +33,30 @@ std::string recipe_identity(const Recipe& recipe) {
 
 /// Everything besides the map that the state of a fit depends on.
 std::string data_identity(const DataSummary& summary, const FitOptions& options, Solver solver) {
-  double means = 0, squares = 0;
+  double means = 0, squares = 0, targets = 0, weights = summary.weight;
   for (std::size_t j = 0; j < summary.mean.size(); ++j) {
     means += static_cast<double>(j + 1) * summary.mean[j];
     squares += static_cast<double>(j + 1) * summary.mean_square[j];
   }
-  return fmt::format("{} rows, {} classes, {:.17g} {:.17g}, {} {} {} {} {} {}", summary.rows,
-                     summary.classes.size(), means, squares, static_cast<int>(solver),
-                     fold_count(options, summary.rows), static_cast<int>(options.loss),
-                     static_cast<int>(options.class_weight), static_cast<int>(options.precision),
-                     static_cast<int>(options.scale));
+  const RowBlock& sample = summary.sample;
+  for (Index i = 0; i < sample.rows(); ++i) {
+    const auto place = static_cast<double>(i + 1);
+    for (Index t = 0; t < sample.targets.cols(); ++t)
+      targets += (place + static_cast<double>(t)) * sample.targets(i, t);
+    if (!sample.weights.empty()) weights += place * sample.weights[static_cast<std::size_t>(i)];
+  }
+  std::string text = fmt::format(
+      "{} rows, {} targets, {} classes, {:.17g} {:.17g} {:.17g} {:.17g}, {} {} {} {} {} {}",
+      summary.rows, summary.targets, summary.classes.size(), means, squares, targets, weights,
+      static_cast<int>(solver), fold_count(options, summary.rows), static_cast<int>(options.loss),
+      static_cast<int>(options.class_weight), static_cast<int>(options.precision),
+      static_cast<int>(options.scale));
+  // Its weights at any moment depend on these; those of the other solvers are found anew.
+  if (solver == Solver::sgd)
+    text += fmt::format(", {:.17g} {} {} {} {:.17g}", options.lambda.value_or(0), options.folds,
+                        options.sgd.batch, static_cast<int>(options.sgd.schedule),
+                        options.sgd.learning_rate.value_or(0));
+  return text;
 }
 
 }  // namespace
@@ -124,13 +139,16 @@ void describe_model(const FitJob& job, FitResult& result) {
   model.classes = summary.classes;
   model.image = summary.image;
   model.is_sparse = summary.is_sparse;
-  const Index folds = outcome.solver == Solver::dual ? summary.rows : job.options.folds;
-  model.training = {version(),
-                    "",
-                    summary.rows,
-                    outcome.lambda,
-                    outcome.cv_error.value_or(0),
-                    outcome.cv_error ? folds : 0};
+  model.training.version = version();
+  model.training.rows = summary.rows;
+  record_lambda(outcome, model.training);
+}
+
+void record_lambda(const FitReport& outcome, TrainingRecord& training) {
+  training.lambda = outcome.lambda;
+  training.cv_error = outcome.cv_error;
+  training.validation = outcome.cv_error ? outcome.validation : "";
+  training.metric = outcome.cv_error ? outcome.metric : "";
 }
 
 void check_map_options(const std::string& map, const Params& map_options) {
@@ -147,6 +165,8 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_rows(summary);
   KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
                "--variance is for regression with a feature map");
+  KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
+               "--variance is that of one lambda for all targets: leave --lambda-per-target out");
   KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
                usage, "map exact has the squared loss only, and keeps no checkpoints");
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
@@ -164,15 +184,18 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
   {
     const Stopwatch watch(outcome.seconds.total);
     const Checkpoint kept(options.checkpoint, {recipe_identity(result.model.recipe), ""}, 1e9);
-    LinearModel solved = solve_kept_sums(kept, options, progress, outcome);
+    LinearModel solved =
+        solve_kept_sums(kept, result.model.training.rows, options, progress, outcome);
     KERF_REQUIRE(solved.weights.rows() == result.model.linear.weights.rows() &&
                      solved.intercept.size() == result.model.linear.intercept.size(),
                  data, "the sums in {} are of {} outputs, the model has {}", options.checkpoint,
                  solved.intercept.size(), result.model.outputs());
+    KERF_REQUIRE(!result.model.variance, usage,
+                 "the model's variances are those of its own lambda: fit it again with --lambda");
     result.model.linear = std::move(solved);
+    result.model.temperature.reset();
   }
-  result.model.training.lambda = outcome.lambda;
-  result.model.training.cv_error = outcome.cv_error.value_or(0);
+  record_lambda(outcome, result.model.training);
   return result;
 }
 

@@ -256,5 +256,28 @@ TEST(Trainer, RefusesAModelWhoseLearnedStateWasForged) {
   EXPECT_THROW(Predictor{model}, Error);
 }
 
+TEST(Trainer, RefusesWeightsThatAreNone) {
+  const Data data = make_data(50, false);
+  std::vector<double> weights(50, 1.0);
+  weights[7] = -1;
+  MemorySource source(data.x.view(), data.y.view(), 50, weights);
+  EXPECT_THROW(summarise(source, Task::regression, {}, rng::Key{1}), Error);
+  std::ranges::fill(weights, 0.0);
+  MemorySource zeros(data.x.view(), data.y.view(), 50, weights);
+  const DataSummary summary = summarise(zeros, Task::regression, {}, rng::Key{1});
+  EXPECT_THROW(fit(zeros, summary, "rff", {{"features", "8"}}, {}), Error);
+}
+
+TEST(Trainer, ExactKernelTakesTheGridAndRefusesWhatItCannotDo) {
+  const Data data = make_data(60, false);
+  FitOptions options;
+  options.lambda_grid = "0.5,0.6";
+  const auto result = fit_on(data, Task::regression, "exact", {{"kernel", "gaussian"}}, options);
+  EXPECT_GE(result.report.lambda, 0.5);
+  EXPECT_EQ(result.model.training.validation, "leave-one-out");
+  options.solver = Solver::pcg;
+  EXPECT_THROW(fit_on(data, Task::regression, "exact", {{"kernel", "gaussian"}}, options), Error);
+}
+
 }  // namespace
 }  // namespace kerf

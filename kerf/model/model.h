@@ -53,8 +53,9 @@ struct TrainingRecord {
   std::string command;
   Index rows = 0;
   double lambda = 0;
-  double cv_error = 0;
-  Index folds = 0;  ///< of the cross-validation (rows: leave-one-out); 0: lambda was given
+  std::optional<double> cv_error;  ///< of rows left out; none: lambda was given
+  std::string validation;          ///< how it was found, in words
+  std::string metric;              ///< what it is, in words
 };
 
 struct Model {

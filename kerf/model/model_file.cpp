@@ -73,8 +73,9 @@ json header_of(const Model& model, const json& arrays) {
         {"command", training.command},
         {"rows", training.rows},
         {"lambda", training.lambda},
-        {"cv_error", training.cv_error},
-        {"folds", training.folds}}},
+        {"cv_error", training.cv_error ? json(*training.cv_error) : json()},
+        {"validation", training.validation},
+        {"metric", training.metric}}},
       {"arrays", arrays},
   };
 }
@@ -268,6 +269,24 @@ void check_consistent(const Model& model) {
                rows.cols(), model.linear.weights.rows(), model.recipe.in_dim);
 }
 
+TrainingRecord read_training(const json& from) {
+  constexpr Index kMaxRows = Index{1} << 53;
+  TrainingRecord training;
+  training.version = from.at("version").get<std::string>();
+  training.command = from.at("command").get<std::string>();
+  training.rows = checked_index(from.at("rows"), kMaxRows);
+  training.lambda = from.at("lambda").get<double>();
+  // Earlier files have the number of folds instead of words: 0 for a lambda that was given.
+  const Index folds = from.contains("folds") ? checked_index(from.at("folds"), kMaxRows) : 1;
+  if (folds == 0 || from.at("cv_error").is_null()) return training;
+  training.cv_error = from.at("cv_error").get<double>();
+  training.validation = from.value(
+      "validation", folds == training.rows ? std::string("leave-one-out")
+                                           : fmt::format("{}-fold cross-validation", folds));
+  training.metric = from.value("metric", "mean squared error");
+  return training;
+}
+
 Model parse(std::string_view bytes) {
   std::uint32_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data() + 12, 4);
@@ -278,7 +297,7 @@ Model parse(std::string_view bytes) {
   bytes.remove_prefix(header_bytes);
 
   Model model;
-  constexpr Index kMaxColumns = Index{1} << 31, kMaxRows = Index{1} << 53;
+  constexpr Index kMaxColumns = Index{1} << 31;
   const json& recipe = header.at("recipe");
   model.recipe.map = recipe.at("map").get<std::string>();
   model.recipe.options = recipe.at("options").get<Params>();
@@ -301,11 +320,7 @@ Model parse(std::string_view bytes) {
                      model.task == Task::classification,
                  data, "its temperature is {}", *model.temperature);
   }
-  const json& training = header.at("training");
-  model.training = {
-      training.at("version").get<std::string>(),    training.at("command").get<std::string>(),
-      checked_index(training.at("rows"), kMaxRows), training.at("lambda").get<double>(),
-      training.at("cv_error").get<double>(),        checked_index(training.at("folds"), kMaxRows)};
+  model.training = read_training(header.at("training"));
   ArrayReader arrays(header.at("arrays"), bytes);
   model.scaling.centre = narrowed<float>(arrays.vector<double>("centre"));
   model.scaling.factor = narrowed<float>(arrays.vector<double>("factor"));

@@ -19,7 +19,7 @@ void PredictiveVariance::variances(MatrixView<const float> z, MatrixView<double>
     for (Index i = begin; i < end; ++i)
       for (Index j = 0; j < z.cols; ++j)
         centred(i - begin, j) = z(i, j) - mean[static_cast<std::size_t>(j)];
-    blas::triangular_solve_rows(factor.view(), false, centred.view());
+    blas::triangular_solve_rows(factor.view(), false, centred.view(), 1);
     for (Index i = begin; i < end; ++i) {
       double square = 0;
       for (const double value : centred.row(i - begin)) square += value * value;

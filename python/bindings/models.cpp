@@ -231,8 +231,8 @@ py::dict describe_model(const TrainedModel& self) {
       py::arg("version") = training.version, py::arg("command") = training.command,
       py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
       py::arg("cv_error") =
-          training.folds > 0 ? py::object(py::float_(training.cv_error)) : py::object(py::none()),
-      py::arg("folds") = training.folds);
+          training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
+      py::arg("validation") = training.validation);
 }
 
 }  // namespace
