@@ -42,9 +42,13 @@ double pass_seconds(const Problem& p, FeatureCache::Form form) {
   return std::max(elements * bytes / (speed::kMemory * threads()), product);
 }
 
-double sketch_seconds(const Problem& p) {
+double sketch_seconds(const Problem& p, FeatureCache::Form form) {
   const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
-  return SketchedGram::kNonzeros * n * m * 8 / (speed::kMemory * threads()) +
+  // Rows that are kept are read; otherwise sums are read and written for each.
+  const double bytes = form == FeatureCache::Form::single_   ? 4
+                       : form == FeatureCache::Form::fixed16 ? 2
+                                                             : 8;
+  return SketchedGram::kNonzeros * n * m * bytes / (speed::kMemory * threads()) +
          SketchedGram::kRowsPerFeature * m * m * m / gram_speed(p);
 }
 

@@ -18,6 +18,6 @@ IterationPlan plan_iterations(const Problem& problem, Index more = 0);
 
 /// Expected time of one pass over the features, and of the first one with its sketch.
 double pass_seconds(const Problem& problem, FeatureCache::Form form);
-double sketch_seconds(const Problem& problem);
+double sketch_seconds(const Problem& problem, FeatureCache::Form form);
 
 }  // namespace kerf

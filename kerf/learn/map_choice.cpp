@@ -39,7 +39,7 @@ constexpr Index kWideRows = 128;  // from here on fast transforms are quicker: b
 /// Errors closer than this are equal: rounding must not decide.
 constexpr double kTie = 1e-9;
 
-std::string number_of(double value) { return fmt::format("{:.3g}", value); }
+std::string number_of(double value) { return fmt::format("{:.4g}", value); }
 
 /// A registered map, or null.
 const FeatureMapEntry* registered(std::string_view name) {
@@ -236,11 +236,19 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
     };
     if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(*candidate));
   };
+  // What the user gave stands in the label too.
+  const auto shown = [&](const char* name, const std::string& own) {
+    const auto given_value = fixed.find(name);
+    const bool is_own = given_value == fixed.end() || given_value->second == "auto";
+    return fmt::format("{} {}", name, is_own ? own : given_value->second);
+  };
   const double length = scaling.typical_norm(summary);
   const auto network = [&](const char* map, const char* kernel, int depth, double bias) {
     Params options{{"bias", format_number(bias * length)}};
     if (depth > 0) options["depth"] = std::to_string(depth), options["kernel"] = kernel;
-    offer(map, options, fmt::format("{}, depth {}, bias {:g}", kernel, std::max(depth, 1), bias));
+    offer(map, options,
+          fmt::format("{}, {}, {}", kernel, shown("depth", std::to_string(std::max(depth, 1))),
+                      shown("bias", fmt::format("{:g}", bias))));
   };
   for (const double bias : {1.0, 0.3, 3.0, 0.0}) {
     for (const int depth : {1, 2, 3, 5}) network("ntk-rf", "ntk", depth, bias);
@@ -256,9 +264,12 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
       Params options = structured;
       options["kernel"] = kernel;
       options["bandwidth"] = format_number(bandwidth * distance);
-      offer(is_wide ? "orf" : "rff", options, fmt::format("{}, bandwidth {:g}", kernel, bandwidth));
+      offer(is_wide ? "orf" : "rff", options,
+            fmt::format("{}, {}", kernel, shown("bandwidth", fmt::format("{:g}", bandwidth))));
     }
   if (candidates.empty()) {
+    if (const auto kernel = fixed.find("kernel"); kernel != fixed.end())
+      find_kernel(kernel->second);
     std::vector<std::string> names;
     for (const auto& [name, value] : fixed) names.push_back("--" + name + " " + value);
     fail(ErrorKind::usage, "--map auto has no candidate with {}: name the map with --map",

@@ -166,7 +166,7 @@ LinearModel NewtonFit::run() {
 double seconds(const Problem& p) {
   constexpr double kPasses = 80, kFactors = 3;
   const double m = static_cast<double>(p.features);
-  return feature_pass_seconds(p) + sketch_seconds(p) +
+  return feature_pass_seconds(p) + sketch_seconds(p, plan(p).form) +
          kFactors * m * m * m / 3 / (speed::kDouble * threads()) +
          (p.options.lambda ? 1 : 4) * kPasses * pass_seconds(p, plan(p).form);
 }

@@ -299,17 +299,11 @@ LinearModel PcgFit::run() {
     choose();
   if (problem_.classification && !options_.lambda) calibrate();
   const Matrix<double> w = solve(outcome_.lambda);
-  const TrainingSums training(*cache_, -1);
-  const Origin& origin = cache_->origin();
-  LinearModel model{Matrix<double>(w.cols(), w.rows()), training.intercepts(w.view())};
-  for (Index t = 0; t < w.rows(); ++t) {
-    double& b = model.intercept[static_cast<std::size_t>(t)];
-    b += origin.targets[static_cast<std::size_t>(t)];
-    for (Index j = 0; j < w.cols(); ++j) {
-      model.weights(j, t) = w(t, j);
-      b -= origin.features[static_cast<std::size_t>(j)] * w(t, j);
-    }
-  }
+  LinearModel model{Matrix<double>(w.cols(), w.rows()),
+                    TrainingSums(*cache_, -1).intercepts(w.view())};
+  for (Index t = 0; t < w.rows(); ++t)
+    for (Index j = 0; j < w.cols(); ++j) model.weights(j, t) = w(t, j);
+  undo_origin(cache_->origin(), model);
   return model;
 }
 
@@ -318,8 +312,9 @@ double seconds(const Problem& p) {
   const double m = static_cast<double>(p.features);
   const double factor = m * m * m / 3 / (speed::kDouble * threads());
   const double passes = kPasses + (p.options.lambda ? 0 : kPassesOfChoice);
-  return feature_pass_seconds(p) + sketch_seconds(p) + (p.options.lambda ? 1 : kFactors) * factor +
-         passes * pass_seconds(p, plan_iterations(p).form);
+  const auto form = plan_iterations(p).form;
+  return feature_pass_seconds(p) + sketch_seconds(p, form) +
+         (p.options.lambda ? 1 : kFactors) * factor + passes * pass_seconds(p, form);
 }
 
 }  // namespace
