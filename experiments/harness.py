@@ -119,8 +119,13 @@ def _draw(path, rows, plots):
     matplotlib.rcParams.update({"svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "svg.hashsalt": "kerf",
                                 "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25})
     from matplotlib import pyplot
-    figure, axes = pyplot.subplots(1, len(plots), figsize=(5.5 * len(plots), 4), squeeze=False, layout="constrained")
-    for axis, plot in zip(axes[0], plots):
+    across = min(3, len(plots))
+    down = -(-len(plots) // across)
+    figure, axes = pyplot.subplots(down, across, figsize=(4.5 * across + 1.2, 3.6 * down), squeeze=False, layout="constrained")
+    legend = {}  # one for all panels, where it hides no line
+    for axis in axes.flat[len(plots):]:
+        axis.set_visible(False)
+    for axis, plot in zip(axes.flat, plots):
         groups = list(dict.fromkeys(row.get(plot["group"]) for row in rows)) if plot["group"] else [None]
         for group in groups:
             points = [(row[plot["x"]], row[plot["y"]]) for row in rows
@@ -133,6 +138,8 @@ def _draw(path, rows, plots):
             axis.set_xscale("log", base=2)
         if plot.get("log_y"):
             axis.set_yscale("log")
-        if plot["group"]:
-            axis.legend(frameon=False)
+        for line, label in zip(*axis.get_legend_handles_labels()):
+            legend.setdefault(label, line)
+    if legend:
+        axes[0][-1].legend(legend.values(), legend.keys(), frameon=False, loc="upper left", bbox_to_anchor=(1.02, 1))
     figure.savefig(path, metadata={"Date": None})
