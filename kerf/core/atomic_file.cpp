@@ -6,33 +6,108 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "kerf/core/require.h"
 
 namespace kerf {
 namespace {
+
+namespace fs = std::filesystem;
 constexpr std::size_t kBufferBytes = 1 << 20;
+
+/// Where a chain of symbolic links ends, whether a file is there or not yet.  Links among the folders
+/// do no harm: the temporary file goes through them too.
+std::string end_of_links(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  fs::path at = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(at, error); ++i) {
+    const fs::path next = fs::read_symlink(at, error);
+    if (error) break;
+    at = at.parent_path() / next;  // an absolute link stands for itself
+  }
+  return at.string();
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+/// The open descriptor that a path stands for: /dev/stdout, /dev/fd/3.  To open such a path again
+/// would write from the start of the file it was redirected to.
+std::optional<int> named_descriptor(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = path.data() + path.size();
+    const auto [stop, error] = std::from_chars(path.data() + folder.size(), end, number);
+    if (error == std::errc() && stop == end && number >= 0) return number;
+  }
+  return std::nullopt;
+}
+
+/// A pipe, a device: something that must stay what it is.
+bool is_special(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(end_of_links(path_)) {
   KERF_REQUIRE(!path_.empty(), usage, "the name of the output file is empty");
-  KERF_REQUIRE(!std::filesystem::is_directory(path_), data, "cannot write {}: it is a directory",
+  std::error_code ignored;
+  KERF_REQUIRE(!fs::is_symlink(target_, ignored), data,
+               "cannot write {}: its symbolic links lead nowhere", path_);
+  KERF_REQUIRE(!fs::is_directory(target_, ignored), data, "cannot write {}: it is a directory",
                path_);
-  temporary_ = path_ + ".XXXXXX";
+  if (const auto number = named_descriptor(path_)) {
+    direct_ = true;
+    descriptor_ = ::dup(*number);
+    if (descriptor_ < 0) fail_with("write");
+  } else if (is_special(target_)) {
+    direct_ = true;
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail_with("write");
+    goes_back_ = ::lseek(descriptor_, 0, SEEK_SET) == 0;
+  } else {
+    open_temporary();
+  }
+}
+
+void AtomicFile::open_temporary() {
+  temporary_ = target_ + ".XXXXXX";
   descriptor_ = ::mkstemp(temporary_.data());
   if (descriptor_ < 0) fail_with("write");
   // mkstemp makes private files; give the result the permissions any new file would have.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor_, 0666 & ~mask);
+  goes_back_ = true;
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  remove_temporary();
+}
+
+void AtomicFile::remove_temporary() const {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::check_writable(const std::string& path) {
+  const std::string target = end_of_links(path);
+  // To open a pipe waits for its reader, and then ends what that reads.
+  if (named_descriptor(path) || !is_special(target)) {
+    const AtomicFile trial(path);
+    return;
+  }
+  KERF_REQUIRE(::access(target.c_str(), W_OK) == 0, data, "cannot write {}: {}", path,
+               std::strerror(errno));
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
@@ -48,16 +123,17 @@ void AtomicFile::write_at(Index offset, const void* data, std::size_t bytes) {
 
 void AtomicFile::commit() {
   flush();
-  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail_with("write");
+  if (!direct_ && ::fsync(descriptor_) != 0 && errno != EINVAL) fail_with("write");
   if (::close(descriptor_) != 0) {
     descriptor_ = -1;
-    ::unlink(temporary_.c_str());
+    remove_temporary();
     fail_with("write");
   }
   descriptor_ = -1;
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (direct_) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const int error = errno;
-    ::unlink(temporary_.c_str());
+    remove_temporary();
     errno = error;
     fail_with("write");
   }

@@ -1,4 +1,6 @@
 // A file that appears whole or not at all: written beside its final name, flushed to disk, renamed.
+// A symbolic link stays, and the file it leads to is the one that appears.  A pipe or device stays what
+// it is and is written to as it comes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,14 +14,20 @@ namespace kerf {
 class AtomicFile {
  public:
   /// Opens a temporary file in the folder of `path`; throws Error (data) if that cannot be written.
+  /// A pipe is opened when it has a reader.
   explicit AtomicFile(std::string path);
   /// Without commit(): removes the temporary file, leaves whatever stood at `path`.
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Error (data) now rather than after hours of work, if `path` could not be written.
-  static void check_writable(const std::string& path) { const AtomicFile trial(path); }
+  /// Error (data) now rather than after hours of work, if `path` could not be written.  Waits for
+  /// nobody.
+  static void check_writable(const std::string& path);
+
+  /// Whether write_at() can work: not in a pipe, a terminal, standard output.
+  bool goes_back() const { return goes_back_; }
+  const std::string& path() const { return path_; }
 
   void write(const void* data, std::size_t bytes);
   /// Overwrites bytes at `offset` of what was written before (a header known at the end).
@@ -29,12 +37,15 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail_with(const char* action) const;
+  void open_temporary();
+  void remove_temporary() const;
   void flush();
   void write_all(const void* data, std::size_t bytes);
 
-  std::string path_, temporary_;
+  std::string path_, target_, temporary_;  // as given, behind links, beside it
   std::string buffer_;
   int descriptor_ = -1;
+  bool direct_ = false, goes_back_ = false;
 };
 
 }  // namespace kerf

@@ -1,14 +1,17 @@
 // Options, memory, threads, files, BLAS, samples: the small parts of core.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "kerf/core/atomic_file.h"
 #include "kerf/core/blas.h"
@@ -176,6 +179,59 @@ TEST_F(AtomicFileTest, SaysWhyItCannotBeWritten) {
   EXPECT_THAT(message_of([&] { AtomicFile file(folder_ + "/no/out"); }), HasSubstr("No such file"));
   EXPECT_THAT(message_of([&] { AtomicFile file(folder_); }), HasSubstr("directory"));
   EXPECT_THROW(AtomicFile(""), Error);
+  std::filesystem::create_symlink("round", folder_ + "/round");
+  EXPECT_THAT(message_of([&] { AtomicFile file(folder_ + "/round"); }), HasSubstr("lead nowhere"));
+}
+
+TEST_F(AtomicFileTest, LinksStayAndTheirFilesAreReplaced) {
+  std::filesystem::create_directory(folder_ + "/there");
+  std::filesystem::create_symlink("there/file", folder_ + "/link");
+  std::filesystem::create_symlink("link", folder_ + "/chain");
+  for (const char* text : {"one", "two"}) {  // nothing stands there at first
+    AtomicFile::check_writable(folder_ + "/chain");
+    AtomicFile file(folder_ + "/chain");
+    file.write(text, 3);
+    file.commit();
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "/chain"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "/link"));
+    std::ifstream in(folder_ + "/there/file");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);
+  }
+  EXPECT_EQ(files(), 3u);
+}
+
+TEST_F(AtomicFileTest, PipesStayAndAreWrittenTo) {
+  const std::string path = folder_ + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  AtomicFile::check_writable(path);  // with nobody at the other end
+  std::string seen;
+  std::thread reader([&] {
+    std::ifstream in(path);
+    seen.assign(std::istreambuf_iterator<char>(in), {});
+  });
+  {
+    AtomicFile file(path);
+    EXPECT_FALSE(file.goes_back());
+    file.write("rows", 4);
+    file.commit();
+  }
+  reader.join();
+  EXPECT_EQ(seen, "rows");
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(AtomicFileTest, ADescriptorGoesOnWhereItIs) {
+  const std::string path = folder_ + "/log";
+  const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ASSERT_GE(log, 0);
+  ASSERT_EQ(::write(log, "old ", 4), 4);
+  AtomicFile file("/dev/fd/" + std::to_string(log));
+  file.write("new", 3);
+  file.commit();
+  ::close(log);
+  std::ifstream in(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "old new");
 }
 
 // ---- BLAS ---------------------------------------------------------------------------------------

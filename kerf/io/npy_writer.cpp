@@ -13,6 +13,11 @@ constexpr std::size_t kHeaderBytes = 128;
 
 NpyWriter::NpyWriter(const std::string& path, Index cols, Type type)
     : file_(path), cols_(cols), type_(type) {
+  KERF_REQUIRE(
+      file_.goes_back(), data,
+      "cannot write {}: the header of npy says how many rows follow, which is known at the "
+      "end; name a file",
+      path);
   file_.write(header().data(), kHeaderBytes);
 }
 
