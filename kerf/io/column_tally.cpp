@@ -5,11 +5,20 @@
 #include <cmath>
 
 #include "kerf/core/memory.h"
+#include "kerf/core/options.h"
 #include "kerf/core/require.h"
 
 namespace kerf::io {
 
 const ColumnTally::Words ColumnTally::kNone = {};
+
+bool has_decimal_comma(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
+  std::string number(text);
+  number[comma] = '.';
+  return parse_number(number).has_value();  // a second comma is no number either
+}
 
 ColumnTally::ColumnTally(Index columns) {
   shift_.assign(static_cast<std::size_t>(columns), 0.0);
@@ -24,6 +33,8 @@ void ColumnTally::add_odd(const RawBlock& block, const OddCell& cell, Index max_
     return;
   }
   ++column.words;
+  // Once one word is none, the column has others and nobody looks any more.
+  if (column.commas + 1 == column.words && has_decimal_comma(text)) ++column.commas;
   if (column.first_word.empty())
     column.first_word = fmt::format("{}: {}", block.where(cell), quoted(text));
   add_level(cell.column, std::string(text), max_levels);

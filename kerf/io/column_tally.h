@@ -12,6 +12,9 @@
 
 namespace kerf::io {
 
+/// A number written with a decimal comma: 3,5 or -0,25e3.
+bool has_decimal_comma(std::string_view text);
+
 /// Sums are taken around the first row's values, so that large offsets lose no digits.
 class ColumnTally {
  public:
@@ -31,6 +34,8 @@ class ColumnTally {
   Index missing(Index column) const { return at(column).missing; }
   Index numbers(Index column) const { return rows_ - words(column) - missing(column); }
   const std::string& first_word(Index column) const { return at(column).first_word; }
+  /// Whether every word is a number with a decimal comma, such as 3,5.
+  bool decimal_commas(Index column) const { return at(column).commas == words(column); }
   const std::map<std::string, Index>& levels(Index column) const { return at(column).levels; }
 
   /// Over the cells that are numbers.
@@ -46,7 +51,7 @@ class ColumnTally {
 
  private:
   struct Words {
-    Index words = 0, missing = 0;
+    Index words = 0, missing = 0, commas = 0;
     std::string first_word;               // quoted, with its place
     std::map<std::string, Index> levels;  // at most max_levels + 1
   };

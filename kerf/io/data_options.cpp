@@ -151,6 +151,35 @@ ReadOptions read_options_of(const DataOptions& options) {
           .header = static_cast<ReadOptions::Header>(options.header)};
 }
 
+Encoding with_target(const Encoding& encoding, const Schema& schema, const std::string& target,
+                     const std::string& name) {
+  KERF_REQUIRE(encoding.targets.size() == 1 && !schema.labelled, usage,
+               "--target {}: the rows of the model, or those of {}, have no target column of which "
+               "there could be another",
+               target, name);
+  const Finder finder(schema, name);
+  const Index place = target == "first"  ? 0
+                      : target == "last" ? schema.columns - 1
+                                         : finder.column(target, "target");
+  Encoding moved = encoding;
+  auto& columns = moved.columns;
+  EncodedColumn column = std::move(columns[static_cast<std::size_t>(encoding.targets[0])]);
+  columns.erase(columns.begin() + encoding.targets[0]);
+  if (!schema.names.empty() && !column.name.empty()) {
+    column.name = schema.names[static_cast<std::size_t>(place)];
+    std::erase_if(columns, [&](const EncodedColumn& other) {
+      KERF_REQUIRE(other.name != column.name || other.role == Role::dropped, usage,
+                   "--target {}: that column of {} is an input of the model, or its weights",
+                   target, name);
+      return other.name == column.name;
+    });
+  }
+  const Index at = std::min(place, static_cast<Index>(columns.size()));
+  columns.insert(columns.begin() + at, std::move(column));
+  moved.targets = {at};
+  return moved;
+}
+
 Encoding plan_encoding(const Schema& schema, const DataOptions& options, const std::string& name) {
   Encoding encoding;
   encoding.missing = options.missing;

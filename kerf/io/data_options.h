@@ -35,6 +35,12 @@ namespace io {
 /// names, targets, image.  Error (usage) for a column that does not exist.
 Encoding plan_encoding(const Schema& schema, const DataOptions& options, const std::string& name);
 
+/// The encoding for a table whose target stands elsewhere, or has another name, than in training:
+/// `target` is last, first, a name or a number, as in DataOptions.  Error (usage) for a column that
+/// does not exist or is an input.
+Encoding with_target(const Encoding& encoding, const Schema& schema, const std::string& target,
+                     const std::string& name);
+
 ReadOptions read_options_of(const DataOptions& options);
 
 }  // namespace io

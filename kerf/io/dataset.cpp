@@ -122,6 +122,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
   data.raw_sample = std::move(result.raw_sample);
   data.dropped_rows = result.dropped_rows;
   data.missing_cells = result.missing_cells;
+  data.notes = std::move(result.notes);
   data.source = std::make_unique<EncodedSource>(std::move(reader), data.encoding, name,
                                                 io::Targets::optional, options.rows);
   return data;
@@ -129,10 +130,12 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
 
 std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
                                               const Encoding& encoding, const DataOptions& options,
-                                              io::Targets targets) {
+                                              io::Targets targets, const std::string& target) {
+  const std::string name = name_of(paths);
   auto reader = io::open_source(paths, io::read_options_of(options), options.labels, false);
-  return std::make_unique<EncodedSource>(std::move(reader), encoding, name_of(paths), targets,
-                                         options.rows);
+  const Encoding columns =
+      target.empty() ? encoding : io::with_target(encoding, reader->schema(), target, name);
+  return std::make_unique<EncodedSource>(std::move(reader), columns, name, targets, options.rows);
 }
 
 }  // namespace kerf

@@ -70,6 +70,7 @@ struct Dataset {
   io::RawBlock raw_sample;       ///< the rows of summary.sample as they stand in the file
   Index dropped_rows = 0;        ///< left out for a missing cell
   Index missing_cells = 0;       ///< filled with the mean of their column
+  std::vector<std::string> notes;  ///< columns that may not be what they were taken for
 
   /// Subtracts its mean, in double, from every column whose values would lose digits as floats
   /// (mean beyond 256 standard deviations).  For a fit that standardises columns anyway; changes
@@ -83,9 +84,11 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
                      rng::Key key, const Progress& progress = {});
 
 /// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
-/// the options, labels, delimiter, header and rows count; the rest is the encoding's.
+/// the options, labels, delimiter, header and rows count; the rest is the encoding's.  `target`: the
+/// column of these files that holds the target ("": the one that did in training).
 std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
                                               const Encoding& encoding, const DataOptions& options,
-                                              io::Targets targets = io::Targets::optional);
+                                              io::Targets targets = io::Targets::optional,
+                                              const std::string& target = {});
 
 }  // namespace kerf

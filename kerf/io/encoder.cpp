@@ -150,10 +150,12 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
       out.dense(cell.row, to.to) = static_cast<float>(to.mean - to.offset);
     return;
   }
+  // Rows that come for predictions: only a fit can say what stands for their missing cells.
   KERF_REQUIRE(encoding_.missing == Missing::drop, data, "{}: the value of {} is missing; {}",
                raw.where(cell), to.label,
-               input ? "--missing mean or --missing drop says what to do about that"
-                     : "--missing drop leaves such rows out");
+               wanted_ == Targets::ignore
+                   ? "a model that was fitted with --missing mean takes such rows"
+                   : "--missing drop leaves such rows out");
   auto dropped = dropped_[static_cast<std::size_t>(cell.row)];
   if (!dropped) ++counts_.dropped_rows;
   dropped = true;

@@ -92,6 +92,7 @@ class Scanner {
   void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
   bool inputs_are_bytes(std::span<const double> row) const;
   void finish_table(ScanResult& result);
+  void note_words(Index column, const std::string& label, std::vector<std::string>& notes) const;
   void finish_image(DataSummary& summary) const;
 
   Reader& reader_;
@@ -206,8 +207,9 @@ void Scanner::finish_table(ScanResult& result) {
     KERF_REQUIRE(columns_.missing(at) < rows_, data,
                  "{}: all values of {} are missing; leave it out with --drop", name_, label);
     if (!is_category(at)) {
-      KERF_REQUIRE(columns_.words(at) == 0, data, "{} in {}, where the other cells are numbers",
-                   columns_.first_word(at), label);
+      KERF_REQUIRE(columns_.words(at) == 0, data, "{} in {}, where the other cells are numbers{}",
+                   columns_.first_word(at), label,
+                   columns_.decimal_commas(at) ? "; kerf reads a decimal point, not a comma" : "");
       const double mean = columns_.mean(at);
       if (options_.missing != Missing::error) column.mean = mean;
       summary.mean.push_back(mean);
@@ -218,9 +220,13 @@ void Scanner::finish_table(ScanResult& result) {
     }
     const auto& levels = columns_.levels(at);
     KERF_REQUIRE(static_cast<Index>(levels.size()) <= options_.max_levels, data,
-                 "{}: {} has more than {} different words; leave it out with --drop, or raise "
+                 "{}: {} has more than {} different words{}; leave it out with --drop, or raise "
                  "--max-levels",
-                 name_, label, options_.max_levels);
+                 name_, label, options_.max_levels,
+                 columns_.decimal_commas(at)
+                     ? ", which look like numbers with a decimal comma (kerf reads a point)"
+                     : "");
+    note_words(at, label, result.notes);
     column.role = Role::category;
     for (const auto& [level, count] : levels) column.levels.push_back(level);
     std::ranges::sort(column.levels, name_before);
@@ -231,6 +237,22 @@ void Scanner::finish_table(ScanResult& result) {
     }
     encoding_.inputs += static_cast<Index>(levels.size());
   }
+}
+
+/// Words are one input each: says where that is hardly what was meant.
+void Scanner::note_words(Index column, const std::string& label,
+                         std::vector<std::string>& notes) const {
+  constexpr Index kFewestRows = 20;
+  const auto words = static_cast<Index>(columns_.levels(column).size());
+  if (columns_.decimal_commas(column))
+    notes.push_back(fmt::format(
+        "{} looks like numbers with a decimal comma: its {} words are taken for classes, and kerf "
+        "reads a decimal point",
+        label, words));
+  else if (rows_ >= kFewestRows && 10 * words >= 9 * rows_)
+    notes.push_back(fmt::format(
+        "{} has {} different words in {} rows, each an input of its own: --drop leaves it out",
+        label, words, rows_));
 }
 
 void Scanner::finish_image(DataSummary& summary) const {
@@ -274,6 +296,11 @@ ScanResult Scanner::finish() {
   } else if (encoding_.target_count() == 1) {
     const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
     targets_.decide(rows_, schema_.bytes, label_of(column), summary);
+    if (targets_.decimal_commas())
+      result.notes.push_back(fmt::format(
+          "the target {} looks like numbers with a decimal comma, taken for classes: kerf reads a "
+          "decimal point",
+          label_of(column)));
   }
   encoding_.task = summary.task;
   encoding_.classes = summary.classes;

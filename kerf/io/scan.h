@@ -16,10 +16,11 @@ namespace kerf::io {
 struct ScanResult {
   Encoding encoding;
   DataSummary summary;
-  std::vector<double> variance;  ///< of each input column, over rows
-  RawBlock raw_sample;           ///< the rows of summary.sample as they stand in the file
-  Index dropped_rows = 0;        ///< left out for a missing cell
-  Index missing_cells = 0;       ///< filled with the mean of their column
+  std::vector<double> variance;    ///< of each input column, over rows
+  RawBlock raw_sample;             ///< the rows of summary.sample as they stand in the file
+  Index dropped_rows = 0;          ///< left out for a missing cell
+  Index missing_cells = 0;         ///< filled with the mean of their column
+  std::vector<std::string> notes;  ///< what may not be as it was meant
 };
 
 ScanResult scan(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,

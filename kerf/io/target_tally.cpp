@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/io/column_tally.h"
 
 namespace kerf::io {
 namespace {
 /// More distinct values than this are no classes, unless classification is asked for.
 constexpr Index kMostAutomaticClasses = 100;
 constexpr std::size_t kMostClasses = 65536;
+constexpr const char* kCommaHint = "; kerf reads a decimal point, not a comma";
 }  // namespace
 
 void TargetTally::add(double value, double weight, const std::string* spelling) {
@@ -29,8 +31,8 @@ void TargetTally::add(double value, double weight, const std::string* spelling) 
 
 void TargetTally::add(std::string_view word, double weight, const std::string& where) {
   KERF_REQUIRE(choice_ != DataOptions::TaskChoice::regression, data,
-               "{}: the target of a regression should be a finite number, not {}", where,
-               quoted(word));
+               "{}: the target of a regression should be a finite number, not {}{}", where,
+               quoted(word), has_decimal_comma(word) ? kCommaHint : "");
   if (first_word_.empty()) first_word_ = fmt::format("{} ({})", quoted(word), where);
   words_[std::string(word)] += weight;
   KERF_REQUIRE(words_.size() <= kMostClasses, data, "{}: the target has more than {} classes",
@@ -47,8 +49,8 @@ bool TargetTally::is_classification(Index rows, bool images, const std::string& 
     // A few words among real numbers are mistakes, not classes.
     KERF_REQUIRE(!too_many_ && whole_, data,
                  "the target {} has numbers, but also {}; a number is wanted, or --task "
-                 "classification",
-                 target, first_word_);
+                 "classification{}",
+                 target, first_word_, decimal_commas() ? kCommaHint : "");
     reason = fmt::format("the target {} holds words", target);
     return true;
   }
@@ -69,6 +71,12 @@ bool TargetTally::is_classification(Index rows, bool images, const std::string& 
   reason =
       fmt::format("the target {} has whole numbers of only {} distinct values", target, distinct);
   return true;
+}
+
+bool TargetTally::decimal_commas() const {
+  return !words_.empty() && std::ranges::all_of(words_, [](const auto& entry) {
+    return has_decimal_comma(entry.first);
+  });
 }
 
 void TargetTally::decide(Index rows, bool images, const std::string& target,

@@ -22,6 +22,8 @@ class TargetTally {
 
   /// Sets task, task_reason, classes and class_rows.  `images`: labels of images are classes.
   void decide(Index rows, bool images, const std::string& target, DataSummary& summary) const;
+  /// Whether there are words, and each is a number with a decimal comma.
+  bool decimal_commas() const;
 
  private:
   struct Value {
