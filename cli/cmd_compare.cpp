@@ -104,12 +104,16 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
   if (resolve_scale(fit.scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
   std::function<Score(const Model&)> test;
-  if (!arguments.test.empty())
-    test = [&](const Model& model) {
-      const auto rows =
-          open_for_model(arguments.test, data.encoding, data_options, io::Targets::require);
+  const auto open_test = [&] {
+    return open_for_model(arguments.test, data.encoding, data_options, io::Targets::require);
+  };
+  if (!arguments.test.empty()) {
+    // Opened before any work, so that what is wrong with the file comes first.
+    test = [&, opened = std::shared_ptr(open_test())](const Model& model) mutable {
+      const auto rows = opened ? std::move(opened) : std::shared_ptr(open_test());
       return evaluate(model, *rows, common.memory_limit());
     };
+  }
   Comparison found = compare_maps(*data.source, data.summary, specs, sizes, options, fit, test,
                                   common.memory_limit(), progress);
   if (test) found.validation = fmt::format("{}", fmt::join(arguments.test, ", "));
@@ -141,7 +145,7 @@ void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "--test", arguments->test, "rows to score on, instead of --holdout")
       .type_name("FILE")
       .expected(1, 1000);
-  add_option(*command, "--report", arguments->report, "an HTML page about it").type_name("FILE");
+  add_option(*command, "--report", arguments->report, "an HTML page about it").output_file();
   add_described(*command, "Comparison", list_options<CompareOptions>(), arguments->compare_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);

@@ -11,7 +11,7 @@ namespace {
 struct DiagnoseArguments {
   std::vector<std::string> data;
   std::string map = "rff", report;
-  Params data_options = {{"target", "none"}}, diagnose_options, map_options;
+  Params data_options, diagnose_options, map_options;
 };
 
 Json quality_json(const KernelQuality& quality) {
@@ -56,9 +56,10 @@ Json diagnosis_json(const Diagnosis& d) {
   return json;
 }
 
-void print_diagnosis(const Diagnosis& d) {
+void print_diagnosis(const Diagnosis& d, const std::string& note) {
   fmt::print("{}  {} rows of {}, {} columns\n", bold("sample  "), with_commas(d.sample),
              with_commas(d.rows), with_commas(d.cols));
+  if (!note.empty()) fmt::print("          {}\n", note);
   fmt::print("{}  {}, {} seeds\n", bold("map     "), d.map, d.seeds.size());
   fmt::print("{}  lambda {:g}: statistical dimension {:.4g}, mean diagonal {:.4g}\n",
              bold("kernel  "), d.lambda, d.statistical_dimension, d.mean_diagonal);
@@ -78,7 +79,7 @@ void print_diagnosis(const Diagnosis& d) {
 
 void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const auto options = read_options<DiagnoseOptions>(arguments.diagnose_options, "kerf diagnose");
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf diagnose");
+  const auto data_options = read_input_options(arguments.data_options, "kerf diagnose");
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   Params params = arguments.map_options;
   const auto sizes = parse_sizes(take_option(params, "features", "1024"));
@@ -106,7 +107,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   if (common.json)
     print_json(diagnosis_json(found));
   else if (!common.quiet)
-    print_diagnosis(found);
+    print_diagnosis(found, input_note(arguments.data_options, data.encoding));
 }
 
 }  // namespace
@@ -124,10 +125,10 @@ void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run) {
       .required();
   add_option(*command, "--map", arguments->map, "feature map, see `kerf maps` [rff]")
       .type_name("NAME");
-  add_option(*command, "--report", arguments->report, "an HTML page about it").type_name("FILE");
+  add_option(*command, "--report", arguments->report, "an HTML page about it").output_file();
   add_described(*command, "Diagnosis", list_options<DiagnoseOptions>(),
                 arguments->diagnose_options);
-  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Data", input_options(), arguments->data_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });

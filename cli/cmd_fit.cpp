@@ -27,7 +27,7 @@ std::string describe_options(const Model& model) {
       model.rows ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
                  : fmt::format("{} features", with_commas(std::stoll(options.at("features"))));
   for (const auto& [name, value] : options) {
-    if (name == "features") continue;
+    if (name == "features" || value.empty()) continue;
     const auto number = parse_number(value);
     text += fmt::format(", {} {}", name, number ? fmt::format("{:.4g}", *number) : value);
   }
@@ -70,7 +70,8 @@ Json growth_json(const FitReport& report) {
   return {{"why", report.growth_reason}, {"tried", steps}};
 }
 
-Json fit_json(const FitArguments& arguments, const DataSummary& summary, const FitResult& result) {
+Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSummary& summary,
+              const FitResult& result) {
   const auto& [model, report] = result;
   const auto& seconds = report.seconds;
   Json json = {
@@ -102,7 +103,8 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
     json["passes"] = report.passes;
     json["residual"] = report.residual;
   }
-  json["notes"] = report.notes;
+  json["notes"] = data.notes;
+  for (const auto& note : report.notes) json["notes"].push_back(note);
   json["warnings"] = report.warnings;
   if (model.task == Task::classification) json["classes"] = model.classes;
   if (report.map_choice) json["choice"] = choice_json(*report.map_choice);
@@ -112,7 +114,7 @@ Json fit_json(const FitArguments& arguments, const DataSummary& summary, const F
   return json;
 }
 
-void print_summary(const FitArguments& arguments, const DataSummary& summary,
+void print_summary(const FitArguments& arguments, const Dataset& data, const DataSummary& summary,
                    const FitResult& result) {
   const auto& [model, report] = result;
   const bool classification = model.task == Task::classification;
@@ -122,6 +124,7 @@ void print_summary(const FitArguments& arguments, const DataSummary& summary,
                                              model.outputs() == 1 ? "" : "s");
   fmt::print("{}  {} rows, {} columns{}\n", bold("data    "), with_commas(summary.rows),
              with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
+  for (const auto& note : data.notes) fmt::print("          {}\n", note);
   fmt::print("{}  {}{}\n", bold("task    "), task,
              summary.task_reason.empty() ? "" : " (" + summary.task_reason + ")");
   fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map, describe_options(model));
@@ -162,27 +165,28 @@ struct Split {
     summary.is_bytes = all.is_bytes;
     summary.one_hot = all.one_hot;
     summary.task_reason = all.task_reason;
+    if (summary.rows < 2 || summary.rows == all.rows)
+      throw Error(ErrorKind::usage, fmt::format("--holdout {} leaves {} of {} rows to train on",
+                                                part, summary.rows, all.rows));
   }
   HoldoutSource training, held_out;
   DataSummary summary;
 };
 
-/// Scores the model on --test or on what --holdout kept back; what a report shows of that.
-TestView test_model(const FitArguments& arguments, const DataOptions& data_options,
-                    const Common& common, const Model& model, Split* split, Json* json) {
-  std::unique_ptr<EncodedSource> file;
-  if (split == nullptr)
-    file = open_for_model(arguments.test, file_encoding(model), data_options, io::Targets::require);
-  RowSource& source = split != nullptr ? static_cast<RowSource&>(split->held_out) : *file;
+/// Scores the model on `source`, which is --test or what --holdout kept back; what a report shows of
+/// that.
+TestView test_model(const FitArguments& arguments, const Common& common, const Model& model,
+                    RowSource& source, Json* json) {
+  const bool held_out = arguments.holdout > 0;
   const Index worst = arguments.report.empty() ? 0 : kWorstInReport;
   Score score = evaluate(model, source, common.memory_limit(), {}, worst);
   if (json != nullptr)
-    (*json)[split != nullptr ? "holdout" : "test"] = score_json(model, score);
+    (*json)[held_out ? "holdout" : "test"] = score_json(model, score);
   else if (!common.quiet)
     print_score(score);
   if (arguments.report.empty()) return {};
   return look_at_test(model, source, std::move(score),
-                      split != nullptr
+                      held_out
                           ? fmt::format("{:.0f} % of the rows, held out", 100 * arguments.holdout)
                           : fmt::format("{}", fmt::join(arguments.test, ", ")),
                       common.memory_limit());
@@ -211,6 +215,9 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   const bool fresh = options.solver == Solver::sgd;
   if (fresh && !arguments.augment_options.contains("copies")) augmentation.copies = 1;
   check_arguments(arguments);
+  if (!options.checkpoint.empty())
+    set_interrupt_message(
+        fmt::format("no model was written; the same command goes on from {}", options.checkpoint));
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
@@ -218,12 +225,20 @@ void run_fit(const FitArguments& arguments, const Common& common) {
     data.centre_large_columns();
   std::optional<Split> split;
   if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
+  // Before the training: a file that cannot be read, or lacks a column, must not cost a fit.
+  std::unique_ptr<EncodedSource> test_file;
+  if (!arguments.test.empty())
+    test_file = open_for_model(arguments.test, data.encoding, data_options, io::Targets::require);
   ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
                          split ? split->summary : data.summary, image_options, augmentation,
                          key.child("images"), common.memory_limit(), progress, fresh);
   const DataSummary& summary = pipeline.summary();
   FitResult result = fit(pipeline.source(), summary, arguments.map, arguments.map_options, options,
                          common.memory_limit(), progress);
+  if (!options.checkpoint.empty() && result.report.solver != Solver::cholesky)
+    result.report.notes.push_back(
+        fmt::format("solver {} keeps no sums in {}: kerf refit needs a fit with --solver cholesky",
+                    kSolverNames[static_cast<int>(result.report.solver)], options.checkpoint));
   result.model.images = pipeline.take_steps();
   result.model.encoding = data.encoding;
   result.model.training.command = common.command_line;
@@ -231,18 +246,18 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   clear_progress();
   Json json;
   if (common.json)
-    json = fit_json(arguments, summary, result);
+    json = fit_json(arguments, data, summary, result);
   else if (!common.quiet)
-    print_summary(arguments, summary, result);
+    print_summary(arguments, data, summary, result);
   for (const auto& warning : result.report.warnings)
     fmt::print(stderr, "kerf: warning: {}\n", warning);
-  const bool has_test = split || !arguments.test.empty();
+  RowSource* test_rows = split ? static_cast<RowSource*>(&split->held_out) : test_file.get();
   TestView test;
-  if (has_test)
-    test = test_model(arguments, data_options, common, result.model, split ? &*split : nullptr,
-                      common.json ? &json : nullptr);
+  if (test_rows != nullptr)
+    test = test_model(arguments, common, result.model, *test_rows, common.json ? &json : nullptr);
   if (!arguments.report.empty()) {
-    write_text(arguments.report, fit_report(result, summary, has_test ? &test : nullptr));
+    write_text(arguments.report,
+               fit_report(result, summary, test_rows != nullptr ? &test : nullptr));
     if (!common.json && !common.quiet) fmt::print("{}  {}\n", bold("report  "), arguments.report);
   }
   if (common.json) print_json(json);
@@ -264,10 +279,11 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit data.csv --map exact --kernel ntk --depth 3 --test test.csv");
   add_option(
       *command, "DATA", arguments->data,
-      "one or more files: CSV, TSV, LIBSVM, npy, idx; compressed too; - reads standard input")
+      "one or more files: CSV, TSV, LIBSVM, npy, idx; compressed too; of a folder every file "
+      "is read; - reads standard input")
       .required();
   add_option(*command, "-o,--out", arguments->output, "where the model goes [model.kerf]")
-      .type_name("FILE");
+      .output_file();
   add_option(*command, "--map", arguments->map,
              "feature map, see `kerf maps`; auto: chosen for the data; exact: no features, the "
              "kernel itself [" +
@@ -279,8 +295,7 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "--holdout", arguments->holdout,
              "part of the rows, as in 0.2, kept out of training and scored")
       .type_name("PART");
-  add_option(*command, "--report", arguments->report, "an HTML page about the fit")
-      .type_name("FILE");
+  add_option(*command, "--report", arguments->report, "an HTML page about the fit").output_file();
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Images", list_options<ImageOptions>(), arguments->image_options);
   add_described(*command, "Images", list_options<AugmentOptions>(), arguments->augment_options);

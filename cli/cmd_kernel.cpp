@@ -1,9 +1,10 @@
-// kerf kernel: exact kernel matrices, as an npy file.
+// kerf kernel: exact kernel matrices, as an npy or CSV file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/matrix_output.h"
 
 namespace kerf::cli {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 struct KernelArguments {
   std::vector<std::string> data, against;
   std::string kernel = "ntk", output, precision = "single";
-  Params data_options = {{"target", "none"}}, scale_options, kernel_options;
+  Params data_options, scale_options, kernel_options;
 };
 
 /// Computes and writes blocks of rows, so that the matrix need not fit in memory.
@@ -25,8 +26,8 @@ void write_gram(const Kernel& kernel, const RowsView& x, const RowsView& y, cons
   const Index rows = std::min(block, gram.rows());
   require_memory(rows * row_bytes + gram.memory(), memory_limit,
                  "computing the kernel matrix by blocks of rows", "raise --memory");
-  NpyWriter writer(path, gram.cols(),
-                   sizeof(T) == 4 ? NpyWriter::Type::float32 : NpyWriter::Type::float64);
+  MatrixOutput writer(path, gram.cols(),
+                      sizeof(T) == 4 ? NpyWriter::Type::float32 : NpyWriter::Type::float64);
   Matrix<T> out;
   for (Index begin = 0; begin < gram.rows(); begin += block) {
     const Index end = std::min(begin + block, gram.rows());
@@ -45,9 +46,9 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
                 fmt::format("--precision is single or double, not '{}'", arguments.precision));
   auto options = read_options<FitOptions>(arguments.scale_options, "kerf kernel");
   if (!arguments.scale_options.contains("scale")) options.scale = ScaleKind::none;
-  AtomicFile::check_writable(arguments.output);
+  MatrixOutput::check(arguments.output);
   const Progress progress = terminal_progress(common.quiet);
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf kernel");
+  const auto data_options = read_input_options(arguments.data_options, "kerf kernel");
   const Dataset data = open_dataset(arguments.data, data_options,
                                     rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
   const Scaling scaling = make_scaling(options.scale, data.summary);
@@ -80,13 +81,15 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
   else if (!common.quiet)
     fmt::print("{} x {} values of {} in {}\n", with_commas(x.rows()), with_commas(right.rows()),
                arguments.kernel, arguments.output);
+  const std::string note = input_note(arguments.data_options, data.encoding);
+  if (!note.empty() && !common.json && !common.quiet) fmt::print("{}\n", note);
 }
 
 }  // namespace
 
 void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto arguments = std::make_shared<KernelArguments>();
-  CLI::App* command = add_command(app, common, "kernel", "write an exact kernel matrix (npy)",
+  CLI::App* command = add_command(app, common, "kernel", "write an exact kernel matrix (npy, csv)",
                                   "  kerf kernel data.csv --kernel ntk --depth 3 -o K.npy\n"
                                   "  kerf kernel test.csv --against train.csv --kernel gaussian "
                                   "--bandwidth 2 --precision double -o K.npy");
@@ -96,15 +99,16 @@ void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "--against", arguments->against,
              "rows for the matrix's columns (default: DATA itself)")
       .type_name("FILE...");
-  add_option(*command, "-o,--out", arguments->output, "npy file").required().type_name("FILE");
+  add_option(*command, "-o,--out", arguments->output, "npy file, or text if it ends in .csv")
+      .output_file()
+      .required();
   add_option(*command, "--kernel", arguments->kernel, "see `kerf kernels` [ntk]").type_name("NAME");
   add_option(*command, "--precision", arguments->precision, "of arithmetic and output [single]")
       .type_name("single|double");
-  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  std::vector<OptionInfo> general;
-  for (auto& option : list_options<FitOptions>())
-    if (option.name == "scale" || option.name == "seed") general.push_back(option);
-  add_described(*command, "Kernel", general, arguments->scale_options);
+  add_described(*command, "Data", input_options(), arguments->data_options);
+  add_described(*command, "Kernel",
+                with_default(only(list_options<FitOptions>(), {"scale", "seed"}), "scale", "none"),
+                arguments->scale_options);
   add_described(*command, "Options of kernels", all_kernel_options(), arguments->kernel_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_kernel(*arguments, common); }; });

@@ -123,9 +123,11 @@ void add_plan(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "DATA", arguments->data, "rows, as for kerf fit").required();
   add_option(*command, "--map", arguments->map, "feature map, see `kerf maps` [rff]")
       .type_name("NAME");
-  add_option(*command, "--report", arguments->report, "an HTML page about it").type_name("FILE");
+  add_option(*command, "--report", arguments->report, "an HTML page about it").output_file();
   add_described(*command, "Plan", list_options<PlanOptions>(), arguments->plan_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  // What plan finds is not listed, but whoever gives it is told so.
+  add_described(*command, "", only(all_map_options(), {"features"}), arguments->map_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_plan(*arguments, common); }; });

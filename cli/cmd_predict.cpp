@@ -18,44 +18,96 @@ struct PredictArguments {
   Params data_options;
 };
 
-/// Predictions as text, a line per row: on standard output, or in a file that appears when whole.
-class TextOutput {
+/// Where predictions go, block by block.
+class Output {
  public:
-  explicit TextOutput(const std::string& path) {
+  virtual ~Output() = default;
+  virtual void add(const Matrix<double>& values) = 0;
+  virtual void finish() {}
+};
+
+/// What stands in the columns of a prediction.
+struct Meaning {
+  const Model& model;
+  bool classes;  ///< scores of classes, of which the best is meant; else the numbers themselves
+  const std::string& name_of(Index number) const {
+    return model.classes[static_cast<std::size_t>(number)];
+  }
+};
+
+/// A line per row: on standard output, or in a file that appears when whole.
+class TextOutput final : public Output {
+ public:
+  TextOutput(const Meaning& meaning, const std::string& path) : meaning_(meaning) {
     if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
   }
-  void write(std::string_view text) {
+  void add(const Matrix<double>& values) override {
+    const std::string text = to_lines(values);
     if (file_) return file_->write(text.data(), text.size());
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-      throw Error(ErrorKind::data, "cannot write to standard output");
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail_output();
   }
-  void commit() {
+  void finish() override {
     if (file_) file_->commit();
   }
 
  private:
+  std::string to_lines(const Matrix<double>& values) const {
+    fmt::memory_buffer lines;
+    const auto out = std::back_inserter(lines);
+    if (meaning_.classes) {
+      for (const Index best : best_class(values))
+        fmt::format_to(out, "{}\n", meaning_.name_of(best));
+    } else {
+      for (Index i = 0; i < values.rows(); ++i)
+        fmt::format_to(out, "{}\n", fmt::join(values.row(i), ","));
+    }
+    return fmt::to_string(lines);
+  }
+
+  Meaning meaning_;
   std::unique_ptr<AtomicFile> file_;
 };
 
-std::string to_lines(const Model& model, const Matrix<double>& scores, bool classes) {
-  fmt::memory_buffer lines;
-  const auto out = std::back_inserter(lines);
-  if (classes) {
-    for (const Index best : best_class(scores))
-      fmt::format_to(out, "{}\n", model.classes[static_cast<std::size_t>(best)]);
-  } else {
-    for (Index i = 0; i < scores.rows(); ++i)
-      fmt::format_to(out, "{}\n", fmt::join(scores.row(i), ","));
+/// npy, with predicted classes as a column of numbers: it has no text.
+class ArrayOutput final : public Output {
+ public:
+  ArrayOutput(bool classes, const std::string& path, Index columns)
+      : classes_(classes), writer_(path, classes ? 1 : columns, NpyWriter::Type::float64) {}
+  void add(const Matrix<double>& values) override {
+    if (!classes_) return writer_.append(values.view());
+    Matrix<double> column(values.rows(), 1);
+    std::ranges::copy(best_class(values), column.data());
+    writer_.append(column.view());
   }
-  return fmt::to_string(lines);
-}
+  void finish() override { writer_.commit(); }
 
-/// Predicted classes as a column of numbers: npy has no text.
-Matrix<double> class_numbers(const Matrix<double>& scores) {
-  Matrix<double> column(scores.rows(), 1);
-  std::ranges::copy(best_class(scores), column.data());
-  return column;
-}
+ private:
+  bool classes_;
+  NpyWriter writer_;
+};
+
+/// One object on standard output must be whole: a list that is printed at the end.
+class JsonOutput final : public Output {
+ public:
+  JsonOutput(const Meaning& meaning, Json& list) : meaning_(meaning), list_(list) {}
+  void add(const Matrix<double>& values) override {
+    if (meaning_.classes) {
+      for (const Index best : best_class(values)) list_.push_back(meaning_.name_of(best));
+      return;
+    }
+    for (Index i = 0; i < values.rows(); ++i) {
+      const auto row = values.row(i);
+      if (row.size() == 1)
+        list_.push_back(row[0]);
+      else
+        list_.push_back(std::vector<double>(row.begin(), row.end()));
+    }
+  }
+
+ private:
+  Meaning meaning_;
+  Json& list_;
+};
 
 /// The columns of a and then those of b.
 Matrix<double> beside(const Matrix<double>& a, const Matrix<double>& b) {
@@ -67,54 +119,65 @@ Matrix<double> beside(const Matrix<double>& a, const Matrix<double>& b) {
   return both;
 }
 
-void run_predict(const PredictArguments& arguments, const Common& common) {
-  const Model model = load_model(arguments.model);
+void check_arguments(const PredictArguments& arguments, const Model& model) {
   if (arguments.probability && model.task != Task::classification)
     throw Error(ErrorKind::usage, "this model predicts numbers: --probability is for classes");
   if (arguments.variance && !model.variance)
     throw Error(ErrorKind::usage,
                 "this model was trained without variances: train it with fit --variance");
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
-  // Probabilities are numbers, as the targets of a regression are.
-  const bool classification = model.task == Task::classification && !arguments.probability;
-  const bool npy = arguments.output.ends_with(".npy");
-  const auto source =
-      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
-  const Predictor predictor(model, common.memory_limit());
-  const Progress progress = terminal_progress(common.quiet || arguments.output.empty());
-  std::unique_ptr<NpyWriter> array;
-  std::unique_ptr<TextOutput> text;
-  if (npy)
-    array = std::make_unique<NpyWriter>(
-        arguments.output, classification ? 1 : model.outputs() * (arguments.variance ? 2 : 1),
-        NpyWriter::Type::float64);
-  else
-    text = std::make_unique<TextOutput>(arguments.output);
+}
+
+/// The predictions of all rows, in order; how many there were.
+Index predict_all(const PredictArguments& arguments, const Model& model, EncodedSource& source,
+                  Output& output, Index memory_limit, const Progress& progress) {
+  const Predictor predictor(model, memory_limit);
   RowBlock block;
-  Matrix<double> scores, variance;
+  Matrix<double> values, variance;
   Index rows = 0;
-  while (source->next(block)) {
+  while (source.next(block)) {
     check_interrupt();
     if (arguments.variance) {
-      predictor.scores(block, scores, variance);
-      scores = beside(scores, variance);
+      predictor.scores(block, values, variance);
+      values = beside(values, variance);
     } else {
-      predictor.scores(block, scores);
+      predictor.scores(block, values);
     }
-    if (arguments.probability) to_probabilities(model, scores);
-    if (text)
-      text->write(to_lines(model, scores, classification));
-    else
-      array->append(classification ? class_numbers(scores).view() : scores.view());
+    if (arguments.probability) to_probabilities(model, values);
+    output.add(values);
     rows += block.rows();
     report(progress, "predicting", rows, 0);
   }
-  if (text)
-    text->commit();
+  output.finish();
+  return rows;
+}
+
+void run_predict(const PredictArguments& arguments, const Common& common) {
+  const Model model = load_model(arguments.model);
+  check_arguments(arguments, model);
+  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
+  const auto source =
+      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
+  const std::string path = arguments.output == "-" ? "" : arguments.output;
+  // Probabilities are numbers, as the targets of a regression are.
+  const Meaning meaning{model, model.task == Task::classification && !arguments.probability};
+  Json predictions = Json::array();
+  std::unique_ptr<Output> output;
+  if (path.ends_with(".npy"))
+    output = std::make_unique<ArrayOutput>(meaning.classes, path,
+                                           model.outputs() * (arguments.variance ? 2 : 1));
+  else if (path.empty() && common.json)
+    output = std::make_unique<JsonOutput>(meaning, predictions);
   else
-    array->commit();
+    output = std::make_unique<TextOutput>(meaning, path);
+  const Index rows = predict_all(arguments, model, *source, *output, common.memory_limit(),
+                                 terminal_progress(common.quiet || path.empty()));
   clear_progress();
-  if (common.json) print_json({{"rows", rows}, {"output", arguments.output}});
+  if (!common.json) return;
+  if (!path.empty()) return print_json({{"rows", rows}, {"output", path}});
+  Json json = {{"rows", rows}};
+  if (arguments.probability) json["classes"] = model.classes;
+  json["predictions"] = std::move(predictions);
+  print_json(json);
 }
 
 }  // namespace
@@ -125,6 +188,7 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       app, common, "predict", "apply a model to rows: a line per row, in order",
       "  kerf predict model.kerf new.csv                   predictions on standard output\n"
       "  kerf predict model.kerf new.csv -o predictions.npy\n"
+      "  kerf predict model.kerf new.csv --json            one object: rows, predictions\n"
       "  kerf predict price.kerf new.csv --variance        after kerf fit --variance\n"
       "  tail -f stream.csv | kerf predict model.kerf -");
   add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
@@ -132,12 +196,13 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
              "rows with or without the target; - reads standard input")
       .required();
   add_option(*command, "-o,--out", arguments->output,
-             "file for the predictions: text, or npy by its name")
+             "file for the predictions: text, or npy by its name; - is standard output [-]")
       .type_name("FILE");
   add_flag(*command, "--probability", arguments->probability, "a column per class");
   add_flag(*command, "--variance", arguments->variance,
            "one more column for each target: the variance of the prediction");
-  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Data", only(list_options<DataOptions>(), kReadingOptions),
+                arguments->data_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_predict(*arguments, common); }; });
 }

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/command.h"
 
 namespace kerf::cli {
@@ -17,11 +15,8 @@ struct RefitArguments {
 
 /// The options of fit that make sense without rows.
 std::vector<OptionInfo> refit_options() {
-  std::vector<OptionInfo> all = list_options<FitOptions>(), some;
-  for (const char* name :
-       {"checkpoint", "lambda", "lambda-grid", "lambda-per-target", "validation"})
-    some.push_back(*std::ranges::find(all, name, &OptionInfo::name));
-  return some;
+  return only(list_options<FitOptions>(),
+              {"checkpoint", "lambda", "lambda-grid", "lambda-per-target", "validation"});
 }
 
 void run_refit(const RefitArguments& arguments, const Common& common) {
@@ -51,12 +46,12 @@ void add_refit(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto arguments = std::make_shared<RefitArguments>();
   CLI::App* command = add_command(
       app, common, "refit", "a model again with another lambda, from sums that were kept",
-      "  kerf fit data.csv --checkpoint sums -o model.kerf\n"
+      "  kerf fit data.csv --map rff --solver cholesky --checkpoint sums -o model.kerf\n"
       "  kerf refit model.kerf --checkpoint sums --lambda 1e-4 -o stiffer.kerf");
   add_option(*command, "MODEL", arguments->model, "a model that `kerf fit --checkpoint` wrote")
       .required();
   add_option(*command, "-o,--out", arguments->output, "where the new model goes")
-      .type_name("FILE")
+      .output_file()
       .required();
   add_described(*command, "Training", refit_options(), arguments->options);
   when_asked(*command,

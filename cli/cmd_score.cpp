@@ -109,17 +109,52 @@ void print_score(const Score& score) {
 
 namespace {
 
+/// The options of data that make sense with a model, and what is special about them then.
+std::vector<OptionInfo> score_options() {
+  std::vector<std::string> names = {"target", "labels", "missing"};
+  names.insert(names.end(), kReadingOptions.begin(), kReadingOptions.end());
+  auto options = only(list_options<DataOptions>(), names);
+  options[0].help =
+      "target: last, first, a column name or number, where it is not the one of the fit";
+  options[0].default_value.clear();
+  options[2].help = "missing cells: error, drop the row, or mean of the training rows [as fitted]";
+  options[2].default_value.clear();
+  return options;
+}
+
+/// The columns of the model, with what --missing says about these rows.
+Encoding encoding_for(const Model& model, const ScoreArguments& arguments,
+                      const DataOptions& options) {
+  Encoding encoding = file_encoding(model);
+  if (!arguments.data_options.contains("missing")) return encoding;
+  if (options.missing == Missing::mean && encoding.missing == Missing::error)
+    throw Error(ErrorKind::usage,
+                "--missing mean: the model keeps no means of its columns; fit it with --missing "
+                "mean, or leave such rows out with --missing drop");
+  encoding.missing = options.missing;
+  return encoding;
+}
+
 void run_score(const ScoreArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf score");
+  Params given = arguments.data_options;
   const auto source =
-      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::require);
+      open_for_model(arguments.data, encoding_for(model, arguments, data_options), data_options,
+                     io::Targets::require, take_option(given, "target", ""));
   const Score score = evaluate(model, *source, common.memory_limit(),
                                terminal_progress(common.quiet), arguments.worst);
   clear_progress();
-  if (common.json) return print_json(score_json(model, score));
+  const Index dropped = source->counts().dropped_rows;
+  if (common.json) {
+    Json json = score_json(model, score);
+    if (dropped > 0) json["dropped_rows"] = dropped;
+    return print_json(json);
+  }
   print_score(score);
   if (common.quiet) return;
+  if (dropped > 0)
+    fmt::print("{}  {}, for a missing cell\n", bold("rows left out"), with_commas(dropped));
   if (score.task == Task::classification) print_confusion(model, score);
   print_worst(model, score);
 }
@@ -128,16 +163,17 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
 
 void add_score(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* command =
-      add_command(app, common, "score", "measure a model on rows with known targets",
-                  "  kerf score model.kerf test.csv\n"
-                  "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
+  CLI::App* command = add_command(
+      app, common, "score", "measure a model on rows with known targets",
+      "  kerf score model.kerf test.csv\n"
+      "  kerf score model.kerf test.csv --target 0         where the target is elsewhere\n"
+      "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
   add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
   add_option(*command, "DATA", arguments->data, "rows with the target").required();
   add_option(*command, "--worst", arguments->worst, "how many of the worst rows to show [5]")
       .type_name("N")
       .range(0, 1000000);
-  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Data", score_options(), arguments->data_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_score(*arguments, common); }; });
 }

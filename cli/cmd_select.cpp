@@ -32,7 +32,7 @@ struct SelectOptions {
 struct SelectArguments {
   std::vector<std::string> data;
   std::string map, output;
-  Params data_options = {{"target", "none"}}, select_options, map_options;
+  Params data_options, select_options, map_options;
 };
 
 /// The features of all rows.
@@ -55,7 +55,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf select");
+  const auto data_options = read_input_options(arguments.data_options, "kerf select");
   entry.complete(arguments.map_options);
   AtomicFile::check_writable(arguments.output);
   const Progress progress = terminal_progress(common.quiet);
@@ -76,9 +76,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
 
   std::string lines;
   for (const Index row : design.rows) lines += fmt::format("{}\n", row);
-  AtomicFile file(arguments.output);
-  file.write(lines.data(), lines.size());
-  file.commit();
+  write_text(arguments.output, lines);
   clear_progress();
   double explained = 0;
   for (const double gain : design.gains) explained += gain;
@@ -95,13 +93,14 @@ void run_select(const SelectArguments& arguments, const Common& common) {
                        {"seconds", seconds},
                        {"peak_memory_bytes", peak_memory()},
                        {"output", arguments.output}});
-  if (!common.quiet)
-    fmt::print("{} of {} rows in {}{} ({})\n", with_commas(std::ssize(design.rows)),
-               with_commas(data.summary.rows), arguments.output,
-               greedy
-                   ? fmt::format(", which explain {:.1f} % of all", 100 * explained / design.total)
-                   : "",
-               human_seconds(seconds));
+  if (common.quiet) return;
+  fmt::print(
+      "{} of {} rows in {}{} ({})\n", with_commas(std::ssize(design.rows)),
+      with_commas(data.summary.rows), arguments.output,
+      greedy ? fmt::format(", which explain {:.1f} % of all", 100 * explained / design.total) : "",
+      human_seconds(seconds));
+  const std::string note = input_note(arguments.data_options, data.encoding);
+  if (!note.empty()) fmt::print("{}\n", note);
 }
 
 }  // namespace
@@ -118,13 +117,13 @@ void add_select(CLI::App& app, Common& common, std::function<void()>& run) {
       .required();
   add_option(*command, "-o,--out", arguments->output,
              "file for the chosen rows, counted from 0, best first")
-      .type_name("FILE")
+      .output_file()
       .required();
   add_option(*command, "--map", arguments->map, "feature map, see `kerf maps`")
       .type_name("NAME")
       .required();
   add_described(*command, "Selection", list_options<SelectOptions>(), arguments->select_options);
-  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, "Data", input_options(), arguments->data_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_select(*arguments, common); }; });

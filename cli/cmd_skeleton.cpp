@@ -25,12 +25,6 @@ Json skeleton_facts(const Skeleton& skeleton) {
           {"complexity", skeleton.complexity()}};
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 /// A line a feature: its weight, what it is of (one, cos, -sin), then atom:exponent for each
 /// factor, atoms by their input column.
 std::string feature_lines(const SkeletonTable& table, const Skeleton& skeleton) {
@@ -125,7 +119,7 @@ void add_skeleton(CLI::App& app, Common& common, std::function<void()>& run) {
       .type_name("HxWxC");
   add_option(*command, "-o,--out", arguments->output,
              "show: an SVG picture; check: all nodes as JSON; features: a line each")
-      .type_name("FILE");
+      .output_file();
   add_option(*command, "--show", arguments->show, "features to print [10]").type_name("N");
   std::vector<OptionInfo> options, seed;
   for (auto& option : list_options<SkeletonMapOptions>())

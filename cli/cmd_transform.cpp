@@ -1,9 +1,12 @@
-// kerf transform: the features of rows, as an npy file.
+// kerf transform: the features of rows, as an npy or CSV file.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/command.h"
+#include "cli/matrix_output.h"
 
 namespace kerf::cli {
 namespace {
@@ -11,14 +14,14 @@ namespace {
 struct TransformArguments {
   std::vector<std::string> data;
   std::string map, model, output;
-  Params data_options = {{"target", "none"}}, fit_options, map_options;
+  Params data_options, fit_options, map_options;
 };
 
 /// Writes the features of every row; returns the number of rows.
 template <class Features>
 Index write_features(RowSource& source, const std::string& path, Index columns,
                      const Progress& progress, Index total, Features features) {
-  NpyWriter writer(path, columns);
+  MatrixOutput writer(path, columns, NpyWriter::Type::float32);
   RowBlock block;
   Matrix<float> z;
   Index rows = 0;
@@ -32,8 +35,21 @@ Index write_features(RowSource& source, const std::string& path, Index columns,
   return rows;
 }
 
+/// A model has made these choices: what would be passed over in silence is refused.
+void refuse_options_of_fit(const TransformArguments& arguments) {
+  for (const Params* given :
+       {&arguments.data_options, &arguments.fit_options, &arguments.map_options})
+    for (const auto& [name, value] : *given)
+      if (std::ranges::find(kReadingOptions, name) == kReadingOptions.end())
+        throw Error(ErrorKind::usage,
+                    fmt::format("the model knows its columns and its map: --{} goes with --map, "
+                                "not with --model",
+                                name));
+}
+
 Json with_model(const TransformArguments& arguments, const Common& common,
                 const Progress& progress) {
+  refuse_options_of_fit(arguments);
   const Model model = load_model(arguments.model);
   const Predictor predictor(model, common.memory_limit());
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf transform");
@@ -58,7 +74,7 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   for (const auto& option : entry.options())
     if (option.name == "bias") options.try_emplace("bias", "0");
   entry.complete(options);
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf transform");
+  const auto data_options = read_input_options(arguments.data_options, "kerf transform");
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
   const Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);
@@ -75,26 +91,30 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
                                       z.resize(block.rows(), map->out_dim());
                                       map->transform(block.x(), z.view());
                                     });
-  return {{"rows", rows},
-          {"features", map->out_dim()},
-          {"map", arguments.map},
-          {"options", options_json(complete)},
-          {"output", arguments.output}};
+  Json json = {{"rows", rows},
+               {"features", map->out_dim()},
+               {"map", arguments.map},
+               {"options", options_json(complete)},
+               {"output", arguments.output}};
+  const std::string note = input_note(arguments.data_options, data.encoding);
+  if (!note.empty()) json["note"] = note;
+  return json;
 }
 
 void run_transform(const TransformArguments& arguments, const Common& common) {
   if (arguments.map.empty() == arguments.model.empty())
     throw Error(ErrorKind::usage, "kerf transform wants either --map NAME or --model FILE");
-  AtomicFile::check_writable(arguments.output);
+  MatrixOutput::check(arguments.output);
   const Progress progress = terminal_progress(common.quiet);
   const Json json = arguments.model.empty() ? with_map(arguments, common, progress)
                                             : with_model(arguments, common, progress);
   clear_progress();
-  if (common.json)
-    print_json(json);
-  else if (!common.quiet)
-    fmt::print("{} rows x {} features in {}\n", with_commas(json["rows"]),
-               with_commas(json["features"]), arguments.output);
+  if (common.json) return print_json(json);
+  if (common.quiet) return;
+  fmt::print("{} rows x {} features in {}\n", with_commas(json["rows"]),
+             with_commas(json["features"]), arguments.output);
+  const auto note = json.value("note", std::string());
+  if (!note.empty()) fmt::print("{}\n", note);
 }
 
 }  // namespace
@@ -102,23 +122,23 @@ void run_transform(const TransformArguments& arguments, const Common& common) {
 void add_transform(CLI::App& app, Common& common, std::function<void()>& run) {
   const auto arguments = std::make_shared<TransformArguments>();
   CLI::App* command =
-      add_command(app, common, "transform", "write the features of rows (float32 npy)",
+      add_command(app, common, "transform", "write the features of rows (float32 npy, csv)",
                   "  kerf transform data.csv --map rff --features 1024 --bandwidth 2 -o Z.npy\n"
                   "  kerf transform data.csv --model model.kerf -o Z.npy");
   add_option(*command, "DATA", arguments->data,
              "files; every column is input unless --target says otherwise")
       .required();
-  add_option(*command, "-o,--out", arguments->output, "npy file, rows x features")
-      .required()
-      .type_name("FILE");
+  add_option(*command, "-o,--out", arguments->output,
+             "npy file, rows x features, or text if it ends in .csv")
+      .output_file()
+      .required();
   add_option(*command, "--map", arguments->map, "feature map, see `kerf maps`").type_name("NAME");
   add_option(*command, "--model", arguments->model, "the features of a trained model")
       .type_name("FILE");
-  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  std::vector<OptionInfo> general;
-  for (auto& option : list_options<FitOptions>())
-    if (option.name == "scale" || option.name == "seed") general.push_back(option);
-  add_described(*command, "Features", general, arguments->fit_options);
+  add_described(*command, "Data", input_options(), arguments->data_options);
+  add_described(*command, "Features",
+                with_default(only(list_options<FitOptions>(), {"scale", "seed"}), "scale", "none"),
+                arguments->fit_options);
   add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });

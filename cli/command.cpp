@@ -87,6 +87,15 @@ Option& Option::one_of(const std::vector<std::string>& words) {
   return *this;
 }
 
+Option& Option::output_file() {
+  option_->type_name("FILE");
+  option_->check([](const std::string& name) {
+    return name == "-" ? std::string("only kerf predict writes to standard output; name a file")
+                       : std::string();
+  });
+  return *this;
+}
+
 Option add_option(CLI::App& command, const std::string& name, std::string& value,
                   const std::string& help) {
   return Option(command.add_option(name, value, help));
@@ -137,6 +146,38 @@ void add_described(CLI::App& command, const std::string& group,
         ->type_name(value_name(option))
         ->group(group);
   }
+}
+
+std::vector<OptionInfo> only(std::vector<OptionInfo> options,
+                             const std::vector<std::string>& names) {
+  std::vector<OptionInfo> some;
+  for (const auto& name : names)
+    some.push_back(std::move(*std::ranges::find(options, name, &OptionInfo::name)));
+  return some;
+}
+
+std::vector<OptionInfo> with_default(std::vector<OptionInfo> options, const std::string& name,
+                                     const std::string& value) {
+  std::ranges::find(options, name, &OptionInfo::name)->default_value = value;
+  return options;
+}
+
+std::vector<OptionInfo> input_options() {
+  return with_default(list_options<DataOptions>(), "target", "none");
+}
+
+DataOptions read_input_options(Params given, const std::string& command) {
+  given.try_emplace("target", "none");
+  return read_options<DataOptions>(given, command);
+}
+
+std::string input_note(const Params& given, const Encoding& encoding) {
+  if (given.contains("target") || encoding.kind != SourceKind::table) return "";
+  const auto inputs = std::ranges::count_if(encoding.columns, [](const EncodedColumn& column) {
+    return column.role == Role::number || column.role == Role::category;
+  });
+  return fmt::format("all {} columns are inputs; --target names one that is not",
+                     with_commas(inputs));
 }
 
 std::vector<OptionInfo> all_map_options() { return union_of(feature_maps()); }

@@ -64,6 +64,7 @@ class Option {
   Option& expected(int least, int most);  ///< how many values
   Option& range(int least, int most);
   Option& one_of(const std::vector<std::string>& words);
+  Option& output_file();  ///< FILE, where - does not stand for standard output
 
  private:
   CLI::Option* option_;
@@ -86,6 +87,23 @@ void when_asked(CLI::App& command, std::function<void()> then);
 /// One flag for each option; what the user gives goes to `params`, unset ones stay out of it.
 void add_described(CLI::App& command, const std::string& group,
                    const std::vector<OptionInfo>& options, Params& params);
+
+/// Some of these options, in this order.
+std::vector<OptionInfo> only(std::vector<OptionInfo> options,
+                             const std::vector<std::string>& names);
+/// The same options with another default of one shown.
+std::vector<OptionInfo> with_default(std::vector<OptionInfo> options, const std::string& name,
+                                     const std::string& value);
+
+/// What is left to say about files that come to a model, which knows its columns.
+inline const std::vector<std::string> kReadingOptions = {"delimiter", "header", "rows"};
+
+/// The options of data for commands that take every column as input unless --target names one that
+/// is not, and how they are read.
+std::vector<OptionInfo> input_options();
+DataOptions read_input_options(Params given, const std::string& command);
+/// "all 5 columns are inputs; ...", for the summary of such a command; "" if --target was given.
+std::string input_note(const Params& given, const Encoding& encoding);
 
 /// The options of all feature maps (or kernels) together, each name once.
 std::vector<OptionInfo> all_map_options();

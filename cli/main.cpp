@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <new>
+#include <system_error>
 
 #include "cli/command.h"
 
@@ -17,6 +18,8 @@ namespace {
 constexpr AddCommand kCommands[] = {
     add_fit,  add_refit,   add_predict, add_score,    add_transform, add_kernel, add_diagnose,
     add_plan, add_compare, add_select,  add_skeleton, add_info,      add_lists,  add_completion};
+
+constexpr int kBrokenPipe = 141;  // what a shell shows for a program that SIGPIPE ended
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -72,6 +75,20 @@ CLI::App* command_in(CLI::App& app, const std::vector<std::string>& arguments) {
   return &app;
 }
 
+/// What an option that the command does not have may be: of another tool, of a fit, a misspelling.
+std::string explain_option(CLI::App& app, const CLI::App& command, const std::string& name,
+                           const std::vector<std::string>& options) {
+  const auto foreign = kForeignNames.find(name);
+  if (foreign != kForeignNames.end()) return fmt::format("; kerf calls it {}", foreign->second);
+  if (app.get_subcommand("fit")->get_option_no_throw(name) == nullptr)
+    return did_you_mean(name, options);
+  const bool has_model = command.get_name() == "predict" || command.get_name() == "score";
+  return has_model
+             ? fmt::format(": the model knows its columns and its map, {} is an option of kerf fit",
+                           name)
+             : ": it is an option of kerf fit";
+}
+
 /// "kerf fit has no option --fetures (did you mean '--features'?)".
 std::string explain_unknown(CLI::App& app, const std::vector<std::string>& arguments) {
   CLI::App* command = command_in(app, arguments);
@@ -92,12 +109,8 @@ std::string explain_unknown(CLI::App& app, const std::vector<std::string>& argum
     if (!name.starts_with("-") || name == "-" || parse_number(name)) continue;
     if (std::ranges::find(options, name) != options.end()) continue;
     if (name.size() == 2 && command->get_option_no_throw(name) != nullptr) continue;
-    const auto foreign = kForeignNames.find(name);
-    const std::string hint = foreign != kForeignNames.end()
-                                 ? fmt::format("; kerf calls it {}", foreign->second)
-                                 : did_you_mean(name, options);
     return fmt::format("kerf {} has no option {}{}", command == &app ? "" : command->get_name(),
-                       name, hint);
+                       name, explain_option(app, *command, name, options));
   }
   return "";
 }
@@ -151,8 +164,7 @@ int run(const std::vector<std::string>& arguments) {
   catch_interrupts();
   action();
   clear_progress();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return complain("cannot write to standard output", 1, false);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
   return 0;
 }
 
@@ -167,6 +179,10 @@ int main(int argc, char** argv) {
     return cli::run(arguments);
   } catch (const Error& error) {
     return cli::complain(error.what(), cli::exit_code(error.kind()), json);
+  } catch (const std::system_error& error) {
+    // Whoever read our output has gone (`kerf maps | head -1`): end as other programs do then.
+    if (error.code() == std::errc::broken_pipe) return cli::kBrokenPipe;
+    return cli::complain(error.what(), 1, false);
   } catch (const std::bad_alloc&) {
     return cli::complain("out of memory", 1, json);
   } catch (const std::exception& error) {

@@ -7,15 +7,18 @@
 #include <cmath>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <system_error>
 
 namespace kerf::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
 bool bar_shown = false;
+std::string interrupt_message = "nothing was written";
 
 void on_interrupt(int) {
   if (interrupts != 0) ::_exit(130);
@@ -83,13 +86,19 @@ void catch_interrupts() {
   action.sa_handler = on_interrupt;
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-  // A failed write says enough: `kerf predict ... | head`, a file-size limit.
+  // A failed write says enough (fail_output, main): files that are half written are removed first.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void check_interrupt() {
-  if (interrupts > 0) throw Error(ErrorKind::interrupted, "interrupted: nothing was written");
+  if (interrupts > 0) throw Error(ErrorKind::interrupted, "interrupted: " + interrupt_message);
+}
+
+void set_interrupt_message(const std::string& message) { interrupt_message = message; }
+
+void fail_output() {
+  throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
 Progress terminal_progress(bool quiet) {

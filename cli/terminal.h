@@ -22,6 +22,12 @@ void catch_interrupts();
 /// Throws Error (interrupted) if Ctrl-C was pressed.
 void check_interrupt();
 
+/// From now on an interruption says this instead of "nothing was written".
+void set_interrupt_message(const std::string& message);
+
+/// Throws std::system_error: standard output could not be written (errno says why).
+[[noreturn]] void fail_output();
+
 /// Whether standard output is a terminal that shows colours (NO_COLOR is honoured).
 bool use_colour();
 std::string bold(const std::string& text);
