@@ -29,7 +29,12 @@ std::string describe_options(const Model& model) {
   for (const auto& [name, value] : options) {
     if (name == "features" || value.empty()) continue;
     const auto number = parse_number(value);
-    text += fmt::format(", {} {}", name, number ? fmt::format("{:.4g}", *number) : value);
+    // A skeleton written out as a DAG: `kerf info` has all of it.
+    const bool is_long = value.size() > 120;
+    text += fmt::format(", {} {}", name,
+                        number    ? fmt::format("{:.4g}", *number)
+                        : is_long ? fmt::format("of {} characters", with_commas(std::ssize(value)))
+                                  : value);
   }
   return text;
 }
@@ -206,6 +211,28 @@ void check_arguments(const FitArguments& arguments) {
   if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
 }
 
+/// Summary or JSON, warnings, the score on `test_rows` (null: none) and the report.
+void tell(const FitArguments& arguments, const Common& common, const Dataset& data,
+          const DataSummary& summary, const FitResult& result, RowSource* test_rows) {
+  clear_progress();
+  Json json;
+  if (common.json)
+    json = fit_json(arguments, data, summary, result);
+  else if (!common.quiet)
+    print_summary(arguments, data, summary, result);
+  for (const auto& warning : result.report.warnings)
+    fmt::print(stderr, "kerf: warning: {}\n", warning);
+  TestView test;
+  if (test_rows != nullptr)
+    test = test_model(arguments, common, result.model, *test_rows, common.json ? &json : nullptr);
+  if (!arguments.report.empty()) {
+    write_text(arguments.report,
+               fit_report(result, summary, test_rows != nullptr ? &test : nullptr));
+    if (!common.json && !common.quiet) fmt::print("{}  {}\n", bold("report  "), arguments.report);
+  }
+  if (common.json) print_json(json);
+}
+
 void run_fit(const FitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf fit");
@@ -243,24 +270,8 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   result.model.encoding = data.encoding;
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);
-  clear_progress();
-  Json json;
-  if (common.json)
-    json = fit_json(arguments, data, summary, result);
-  else if (!common.quiet)
-    print_summary(arguments, data, summary, result);
-  for (const auto& warning : result.report.warnings)
-    fmt::print(stderr, "kerf: warning: {}\n", warning);
-  RowSource* test_rows = split ? static_cast<RowSource*>(&split->held_out) : test_file.get();
-  TestView test;
-  if (test_rows != nullptr)
-    test = test_model(arguments, common, result.model, *test_rows, common.json ? &json : nullptr);
-  if (!arguments.report.empty()) {
-    write_text(arguments.report,
-               fit_report(result, summary, test_rows != nullptr ? &test : nullptr));
-    if (!common.json && !common.quiet) fmt::print("{}  {}\n", bold("report  "), arguments.report);
-  }
-  if (common.json) print_json(json);
+  tell(arguments, common, data, summary, result,
+       split ? static_cast<RowSource*>(&split->held_out) : test_file.get());
 }
 
 }  // namespace

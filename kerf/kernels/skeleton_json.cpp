@@ -164,8 +164,8 @@ Skeleton parse_skeleton_json(const std::string& text, ImageShape image) {
   Json document;
   try {
     document = Json::parse(text);
-  } catch (const Json::exception& error) {
-    fail(ErrorKind::usage, "the skeleton is no valid JSON: {}", error.what());
+  } catch (const Json::parse_error& error) {
+    fail(ErrorKind::usage, "the skeleton is no valid JSON: a mistake at character {}", error.byte);
   }
   KERF_REQUIRE(document.is_object(), usage, "the skeleton is no JSON object");
   KERF_REQUIRE(document.contains("nodes") != document.contains("layers"), usage,

@@ -226,8 +226,11 @@ Skeleton parse_skeleton(const std::string& text, ImageShape image) {
   const auto first = text.find_first_not_of(" \t\r\n");
   KERF_REQUIRE(first != std::string::npos, usage, "the skeleton is empty");
   if (text[first] == '{') return parse_skeleton_json(text, image);
-  KERF_REQUIRE(!text.substr(first).starts_with("table"), usage,
-               "the skeleton '{}' depends on the types of a table's columns: give the table", text);
+  KERF_REQUIRE(
+      !text.substr(first).starts_with("table"), usage,
+      "the skeleton '{}' depends on the types of a table's columns: it is for kerf fit and "
+      "other commands that read one",
+      text);
   return build_skeleton(read_layers(text), image);
 }
 

@@ -42,6 +42,8 @@ def diagnose(map, X, *, lambda_=1e-4, sample=1000, random_state=1):
     if n > sample:
         rows = np.sort(np.random.default_rng(seed_of(random_state)).choice(n, sample, replace=False))
         X = X.iloc[rows] if hasattr(X, "iloc") else X.tocsr()[rows] if is_sparse(X) else np.asarray(X)[rows]
+    if not hasattr(map, "exact_kernel"):
+        raise ValueError(f"map is a transformer of kerf, such as kerf.RFF(features=256), not {map!r}")
     fitted = type(map)(**map.get_params(deep=False)).fit(X)
     Z = np.ascontiguousarray(np.asarray(fitted.transform(X)), dtype=np.float32)
     found = _kerf.kernel_quality(np.ascontiguousarray(fitted.exact_kernel(X)), Z, len(Z) * lambda_)

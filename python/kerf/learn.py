@@ -81,6 +81,9 @@ class _Learner(BaseEstimator):
     def _map_and_options(self):
         if isinstance(self.map, FeatureTransformer):
             name, source = self.map._map_name, self.map
+            given = [n for n in _MAP_KEYWORDS if getattr(self, n) is not None]
+            if given:
+                raise ValueError(f"{given[0]} is given twice: map is a transformer, which has its own options")
         elif isinstance(self.map, str):
             name, source = self.map, self
         else:

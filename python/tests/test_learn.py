@@ -308,3 +308,13 @@ def test_select_takes_the_rows_that_lower_the_variance_most():
             return -np.trace(K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + c * np.eye(len(S)), K[S]))
         chosen.append(min((j for j in range(len(X)) if j not in chosen), key=objective))
     assert list(greedy[:3]) == chosen
+
+
+def test_options_beside_a_transformer_are_refused():
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30.0)
+    with pytest.raises(ValueError, match="features is given twice"):
+        kerf.KernelRidge(map=kerf.RFF(features=32), features=64).fit(X, y)
+    with pytest.raises(ValueError, match="weight"):
+        kerf.KernelRidge(map="rff", features=16).fit(X, y, sample_weight=-np.ones(30))
+    with pytest.raises(ValueError, match="transformer of kerf"):
+        kerf.diagnose("rff", X)
