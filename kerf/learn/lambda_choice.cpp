@@ -22,8 +22,8 @@ constexpr double kPoleReach = 1.4;  // decades from the pole to a lambda that it
 constexpr Index kMostLevels = 40;
 
 /// One Cholesky for each fold and lambda.
-void fill_directly(std::span<const NormalEquations> folds, bool all, const Progress& progress,
-                   LambdaTable& table) {
+void fill_directly(std::span<const NormalEquations> folds, bool all, std::size_t start,
+                   const Progress& progress, LambdaTable& table) {
   const auto error_at = [&](std::size_t k) {
     if (table.errors[k].empty()) {
       report(progress, "choosing lambda", static_cast<Index>(k), 0);
@@ -35,7 +35,7 @@ void fill_directly(std::span<const NormalEquations> folds, bool all, const Progr
     for (std::size_t k = 0; k < table.lambdas.size(); ++k) error_at(k);
     return;
   }
-  auto best = static_cast<std::ptrdiff_t>(kStartStep - kFirstGridStep);
+  auto best = static_cast<std::ptrdiff_t>(start);
   const auto last = static_cast<std::ptrdiff_t>(table.lambdas.size()) - 1;
   for (const std::ptrdiff_t stride : {2, 1})  // decades downhill, then half decades around the best
     for (const std::ptrdiff_t direction : {-stride, stride})
@@ -164,7 +164,8 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   Index rows = 0;
   for (const auto& fold : folds) rows += fold.rows();
   if (!FoldPath::pays(features, targets) || rows < 4 * features) {
-    fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
+    fill_directly(folds, !search.grid.empty() || search.per_target, kStartStep - kFirstGridStep,
+                  progress, table);
     return solve_chosen(all, table, search.per_target);
   }
   ChosenModel result;
@@ -181,8 +182,9 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
     }
   }
   if (result.choice.path.empty()) {
+    const std::size_t start = table.best();  // by upper estimates
     std::ranges::fill(table.errors, std::vector<double>());
-    fill_directly(folds, !search.grid.empty() || search.per_target, progress, table);
+    fill_directly(folds, search.per_target, start, progress, table);
     result.choice = table.choice(search.per_target);
   }
   return solve_chosen(all, table, search.per_target);

@@ -7,7 +7,8 @@
 // lambda, walking downhill from a tenth of the unit in decades, then in half decades.
 //
 // Error:      fold_path: errors at the best lambda and its neighbours within about 1e-4 of
-//             themselves; far from the best they are upper estimates.  Cholesky: exact.
+//             themselves; far from the best they are upper estimates.  Where they do not come to a
+//             standstill, Cholesky from their best downhill: exact.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
