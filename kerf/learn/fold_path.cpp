@@ -87,6 +87,8 @@ FoldPath::FoldPath(std::span<const NormalEquations> folds)
 
 bool FoldPath::set_pole(double lambda) {
   const Index m = total_.features();
+  pole_ = lambda;
+  is_new_ = true;
   factor_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -105,9 +107,15 @@ void FoldPath::extend() {
   Matrix<double> blocks(count * targets, m);
   for (Index f = 0; f < count; ++f) {
     const Fold& fold = folds_[static_cast<std::size_t>(f)];
-    const Matrix<double>& from = fold.basis.rows() == 0 ? fold.rhs : fold.last;
+    // A pole begins with the right-hand side, and goes on from its last block.
+    const Index first = fold.basis.rows() - targets;
+    const Matrix<double>& from = is_new_ ? fold.rhs : fold.last;
     std::copy_n(from.data(), targets * m, blocks.row(f * targets).data());
+    for (Index k = 0; !is_new_ && k < targets; ++k)
+      for (Index j = 0; j < m; ++j)
+        blocks(f * targets + k, j) += fold.weight * pole_ * fold.basis(first + k, j);
   }
+  is_new_ = false;
   blas::triangular_solve_rows(factor_.view(), false, blocks.view());
   blas::triangular_solve_rows(factor_.view(), true, blocks.view());
   for (Index f = 0; f < count; ++f) {

@@ -2,16 +2,18 @@
 //
 //   fold f held out:  (A_f + n_f lambda I) W = B_f,    A_f = G - G_f, centred on the other folds
 //   pole lambda_p:    P = G + n lambda_p I = R^T R  (all rows)
-//   space:            U_f = span{ P^-1 B_f, (P^-1 A_f) P^-1 B_f, (P^-1 A_f)^2 P^-1 B_f, ... }
+//   space:            U_f = span{ P^-1 B_f, C P^-1 B_f, C^2 P^-1 B_f, ... },
+//                     C = P^-1 (A_f + n_f lambda_p I)
 //   Galerkin:         (U A_f U^T + n_f lambda I) a = U B_f,   W = U^T a,   for every lambda
 //
 // The spaces do not depend on lambda, so that a grid of any length costs no more than one lambda;
-// the error on the fold held out is a quadratic form in a.  P^-1 A_f has its eigenvalues between 0
-// and about 1, in a bunch near (folds - 1)/folds as far as G_f resembles G/folds.
+// the error on the fold held out is a quadratic form in a.  C has its eigenvalues below 1, in a
+// bunch near (folds - 1)/folds as far as G_f resembles G/folds; without its lambda_p they would
+// reach down to 0 wherever G is small against n lambda_p.
 //
 // Error:      that of conjugate gradients preconditioned by P: it falls by (sqrt(k) - 1)/(sqrt(k) +
 //             1) or better a level, with k about max(lambda/lambda_p, lambda_p/lambda).  Another
-//             pole may be added at any time; the spaces are kept.
+//             pole may be added at any time: its space is added to the others.
 // Cost:       one Cholesky; a level: 2 products with G or G_f and 2 triangular solves for each fold
 //             and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
 // Reference:  Ruhe, "Rational Krylov sequence methods for eigenvalue computation", 1984 (the
@@ -68,6 +70,8 @@ class FoldPath {
   void project(Fold& fold) const;
 
   NormalEquations total_;
+  double pole_ = 0;      // lambda_p
+  bool is_new_ = false;  // no level has been made with it
   Matrix<double> factor_;
   std::vector<Fold> folds_;
   double weight_ = 0;

@@ -18,7 +18,8 @@ namespace {
 constexpr int kStartStep = -2, kFirstPole = -4;
 
 constexpr double kSettled = 1e-4;   // relative change of an error that stands still
-constexpr double kPoleReach = 1.4;  // decades from the pole to a lambda that it serves well
+constexpr double kPoleReach = 0.6;  // decades from a pole to a lambda that it serves well
+constexpr Index kLeastLevels = 3;   // of a pole, before its errors are looked at
 constexpr Index kMostLevels = 40;
 
 /// One Cholesky for each fold and lambda.
@@ -69,43 +70,60 @@ double place_pole(FoldPath& path, double lambda, double unit) {
   fail(ErrorKind::numeric, "the ridge system is singular even at lambda = {:.3g}", lambda);
 }
 
-bool settled(const LambdaTable& before, const LambdaTable& now, bool per_target) {
-  for (const std::size_t k : deciding(now, per_target)) {
-    if (before.errors[k].empty()) return false;
-    for (std::size_t t = 0; t < now.errors[k].size(); ++t) {
-      const double error = per_target ? now.of(k, t) : now.total(k);
-      const double change = error - (per_target ? before.of(k, t) : before.total(k));
-      if (!(std::abs(change) <= kSettled * error)) return false;
-      if (!per_target) break;
-    }
+bool settled(const LambdaTable& before, const LambdaTable& now, std::size_t k, bool per_target) {
+  if (before.errors[k].empty()) return false;
+  for (std::size_t t = 0; t < now.errors[k].size(); ++t) {
+    const double error = per_target ? now.of(k, t) : now.total(k);
+    const double change = error - (per_target ? before.of(k, t) : before.total(k));
+    if (!(std::abs(change) <= kSettled * error)) return false;
+    if (!per_target) break;
   }
   return true;
 }
 
-/// The whole grid from one factor (or a few).  False if the errors did not come to a standstill:
-/// they are upper estimates then and must not choose.
+/// The whole grid from a few factors: at the lambda where the best one usually is, and wherever a
+/// lambda that decides is far from all poles.  Such a lambda's error may stand still and be wrong.
+/// False if the errors did not come to a standstill: they must not choose then.
 bool fill_by_path(FoldPath& path, double unit, Index features, Index targets,
                   const LambdaSearch& search, const Progress& progress, LambdaTable& table) {
-  // The grid's lambda nearest to where the best one usually is.
+  const double least = 1e-12 * unit;
+  const auto decades = [&](double a, double b) {
+    return std::abs(std::log10(std::max(a, least) / std::max(b, least)));
+  };
+  std::vector<double> poles;  // as asked for: where that is singular a larger one serves
+  Index levels = 0;           // of the last one
+  const auto place = [&](double lambda) {
+    place_pole(path, lambda, unit);
+    poles.push_back(lambda);
+    levels = 0;
+  };
+  const auto is_served = [&](double lambda) {
+    return std::ranges::any_of(poles, [&](double p) { return decades(lambda, p) <= kPoleReach; });
+  };
   const double start = unit * std::pow(10.0, kFirstPole / 2.0);
-  const double first = *std::ranges::min_element(
-      table.lambdas, {}, [&](double l) { return std::abs(std::log(std::max(l, 1e-300) / start)); });
-  double pole = place_pole(path, first, unit);
-  Index levels_here = 0;
-  for (Index level = 0; level < kMostLevels; ++level, ++levels_here) {
+  place(*std::ranges::min_element(table.lambdas, {}, [&](double l) { return decades(l, start); }));
+  for (Index level = 0; level < kMostLevels; ++level) {
     if (path.dimension() + targets > features / 2) return false;
     report(progress, "choosing lambda", level, 0);
     path.extend();
     const LambdaTable before = table;
     for (std::size_t k = 0; k < table.lambdas.size(); ++k)
       table.errors[k] = path.errors(table.lambdas[k]);
-    if (level >= 2 && settled(before, table, search.per_target)) return true;
-    const double best = std::max(table.lambdas[table.best()], 1e-12 * unit);
-    if (levels_here >= 3 && std::abs(std::log10(best / pole)) > kPoleReach) {
-      const double moved = place_pole(path, best, unit);
-      if (moved != pole) levels_here = 0;
-      pole = moved;
+    if (++levels < kLeastLevels) continue;
+    const std::vector<std::size_t> all = deciding(table, search.per_target);
+    if (!is_served(table.lambdas[table.best()])) {
+      place(table.lambdas[table.best()]);
+      continue;
     }
+    const auto lambda_of = [&](std::size_t k) { return table.lambdas[k]; };
+    if (!std::ranges::all_of(all, [&](std::size_t k) {
+          return !is_served(lambda_of(k)) || settled(before, table, k, search.per_target);
+        }))
+      continue;
+    const auto unserved =
+        std::ranges::find_if(all, [&](std::size_t k) { return !is_served(lambda_of(k)); });
+    if (unserved == all.end()) return true;
+    place(lambda_of(*unserved));
   }
   return false;
 }

@@ -6,7 +6,7 @@
 // limit set on digits and MNIST, not derived): one Cholesky for each fold and
 // lambda, walking downhill from a tenth of the unit in decades, then in half decades.
 //
-// Error:      fold_path: errors at the best lambda and its neighbours within about 1e-4 of
+// Error:      fold_path: errors at the best lambda and its neighbours within about 1e-3 of
 //             themselves; far from the best they are upper estimates.  Where they do not come to a
 //             standstill, Cholesky from their best downhill: exact.
 //

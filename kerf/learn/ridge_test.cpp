@@ -231,6 +231,20 @@ Problem make_smooth_problem(Index rows, Index features, Index targets) {
   return p;
 }
 
+// Whatever poles came before, the errors at a pole are what lambda_choice.h promises after a few
+// levels: its space begins with its own solution of the right-hand side.
+TEST(FoldPath, KnowsTheErrorsAtEachPole) {
+  const Problem p = make_smooth_problem(6000, 200, 3);
+  const auto folds = make_folds(p, 5, Precision::double_);
+  FoldPath path(folds);
+  for (const double pole : {1e-6, 1e-2, 1e-4}) {
+    ASSERT_TRUE(path.set_pole(pole));
+    for (int level = 0; level < 8; ++level) path.extend();
+    const auto found = path.errors(pole), exact = cross_validation_errors(folds, pole);
+    for (std::size_t t = 0; t < 3; ++t) EXPECT_NEAR(found[t], exact[t], 1e-3 * exact[t]) << pole;
+  }
+}
+
 TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
   const Problem p = make_smooth_problem(2200, 520, 3);
   ASSERT_TRUE(FoldPath::pays(520, 3));
