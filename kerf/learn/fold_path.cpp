@@ -107,13 +107,13 @@ void FoldPath::extend() {
   Matrix<double> blocks(count * targets, m);
   for (Index f = 0; f < count; ++f) {
     const Fold& fold = folds_[static_cast<std::size_t>(f)];
-    // A pole begins with the right-hand side, and goes on from its last block.
-    const Index first = fold.basis.rows() - targets;
-    const Matrix<double>& from = is_new_ ? fold.rhs : fold.last;
-    std::copy_n(from.data(), targets * m, blocks.row(f * targets).data());
-    for (Index k = 0; !is_new_ && k < targets; ++k)
-      for (Index j = 0; j < m; ++j)
-        blocks(f * targets + k, j) += fold.weight * pole_ * fold.basis(first + k, j);
+    const auto to = blocks.view().slice(f * targets, (f + 1) * targets);
+    std::copy_n(is_new_ ? fold.rhs.data() : fold.chain.data(), targets * m, to.data);
+    if (is_new_) continue;
+    // A_f and the last vectors of this pole, which lie in the space.
+    const blas::ThreadScope scope(threads());
+    const Matrix<double> parts = inner(fold.chain.view(), fold.basis.view());
+    blas::gemm(false, false, 1.0, parts.view(), fold.gram.view(), fold.weight * pole_, to);
   }
   is_new_ = false;
   blas::triangular_solve_rows(factor_.view(), false, blocks.view());
@@ -121,7 +121,11 @@ void FoldPath::extend() {
   for (Index f = 0; f < count; ++f) {
     Matrix<double> block(targets, m);
     std::copy_n(blocks.row(f * targets).data(), targets * m, block.data());
-    orthonormalise_against(folds_[static_cast<std::size_t>(f)].basis, block);
+    Fold& fold = folds_[static_cast<std::size_t>(f)];
+    blas::orthonormalise_rows(block.view());
+    fold.chain.resize(targets, m);
+    std::copy_n(block.data(), targets * m, fold.chain.data());
+    orthonormalise_against(fold.basis, block);
     std::copy_n(block.data(), targets * m, blocks.row(f * targets).data());
   }
   const Matrix<double> products =
@@ -134,17 +138,17 @@ void FoldPath::extend() {
 void FoldPath::append(Fold& fold, MatrixView<const double> block,
                       MatrixView<const double> product) {
   const Matrix<double> held = transposed(fold.sums->gram_times(transposed(block).view()).view());
-  fold.last.resize(block.rows, block.cols);
+  Matrix<double> gram(block.rows, block.cols);
   for (Index k = 0; k < block.rows; ++k) {
     double along = 0;
     for (Index j = 0; j < block.cols; ++j)
       along += fold.sum[static_cast<std::size_t>(j)] * block(k, j);
     for (Index j = 0; j < block.cols; ++j)
-      fold.last(k, j) =
+      gram(k, j) =
           product(k, j) - held(k, j) - fold.sum[static_cast<std::size_t>(j)] * along / fold.weight;
   }
   append_rows(fold.basis, block);
-  append_rows(fold.gram, fold.last.view());
+  append_rows(fold.gram, gram.view());
   append_rows(fold.held, held.view());
   project(fold);
 }

@@ -60,7 +60,7 @@ class FoldPath {
     std::vector<double> sum, target;   // of the training rows: s, sum of targets
     Matrix<double> rhs;                // B_f, a target in each row
     Matrix<double> basis, gram, held;  // U; U A_f; U G_f: vectors in rows
-    Matrix<double> last;               // the newest block of U A_f
+    Matrix<double> chain;              // the newest vectors of the pole, in the space
     // In the coordinates of the space:
     std::vector<double> values;  // eigenvalues of U A_f U^T
     Matrix<double> vectors, projected_rhs, projected_cross, quadratic;
