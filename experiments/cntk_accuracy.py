@@ -21,10 +21,11 @@ PREPARE = {  # what is done to the images
     "channel": ["--scale", "channel"],
     "whitened": ["--zca", "0.1", "--scale", "none"],
     "whitened, flips": ["--zca", "0.1", "--scale", "none", "--flip"],
+    "whitened, mirror": ["--zca", "0.1", "--scale", "none", "--mirror", "true"],
     "channel, flips": ["--scale", "channel", "--flip"],
 }
 STAGES = [(map, features, 3, prepare) for features in (4096, 8192, 16384) for map, prepare in
-          [("cntk-rf", "channel"), ("cntk-rf", "whitened"), ("cntk-rf", "whitened, flips"), ("cntk-sketch", "whitened")]]
+          [("cntk-rf", "channel"), ("cntk-rf", "whitened"), ("cntk-rf", "whitened, flips"), ("cntk-rf", "whitened, mirror"), ("cntk-sketch", "whitened")]]
 QUICK = [("cntk-rf", 512, 3, "channel"), ("cntk-rf", 512, 3, "whitened")]
 
 
