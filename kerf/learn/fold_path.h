@@ -1,4 +1,4 @@
-// Cross-validation errors for all lambdas at once, from one Cholesky factor.
+// Cross-validation errors for all lambdas at once, from a few Cholesky factors.
 //
 //   fold f held out:  (A_f + n_f lambda I) W = B_f,    A_f = G - G_f, centred on the other folds
 //   pole lambda_p:    P = G + n lambda_p I = R^T R  (all rows)
@@ -12,9 +12,11 @@
 // reach down to 0 wherever G is small against n lambda_p.
 //
 // Error:      that of conjugate gradients preconditioned by P: it falls by (sqrt(k) - 1)/(sqrt(k) +
-//             1) or better a level, with k about max(lambda/lambda_p, lambda_p/lambda).  Another
-//             pole may be added at any time: its space is added to the others.
-// Cost:       one Cholesky; a level: 2 products with G or G_f and 2 triangular solves for each fold
+//             1) or better a level, with k about max(lambda/lambda_p, lambda_p/lambda) times the
+//             condition number of C, which grows as folds have few rows for the features.  Far
+//             from all poles an error may creep while it is percents off.  Another pole may be
+//             added at any time: its space is added to the others.
+// Cost:       one Cholesky a pole; a level: 2 products with G or G_f and 2 triangular solves for each fold
 //             and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
 // Reference:  Ruhe, "Rational Krylov sequence methods for eigenvalue computation", 1984 (the
 //             spaces); Golub & Meurant, "Matrices, moments and quadrature", 1994.

@@ -1,8 +1,8 @@
 // The choice of lambda by k-fold cross-validation, from sums over each fold.
 //
 // The automatic grid: half decades of the mean diagonal of the centred G/n, from 1e-6 to 1e5 times
-// it.  Many features: fold_path.h gives the errors of the whole grid from one factor, level by
-// level until they stand still.  Few features, very many targets, or fewer than 4 rows a feature (a
+// it.  Many features: fold_path.h gives the errors of the whole grid from a few factors, level
+// by level until they stand still.  Few features, very many targets, or fewer than 4 rows a feature (a
 // limit set on digits and MNIST, not derived): one Cholesky for each fold and
 // lambda, walking downhill from a tenth of the unit in decades, then in half decades.
 //
