@@ -16,8 +16,8 @@
 //             condition number of C, which grows as folds have few rows for the features.  Far
 //             from all poles an error may creep while it is percents off.  Another pole may be
 //             added at any time: its space is added to the others.
-// Cost:       one Cholesky a pole; a level: 2 products with G or G_f and 2 triangular solves for each fold
-//             and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
+// Cost:       one Cholesky a pole; a level: 2 products with G or G_f and 2 triangular solves for
+//             each fold and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
 // Reference:  Ruhe, "Rational Krylov sequence methods for eigenvalue computation", 1984 (the
 //             spaces); Golub & Meurant, "Matrices, moments and quadrature", 1994.
 // Differs:    block spaces, and a preconditioner shared by all folds.
