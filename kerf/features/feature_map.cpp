@@ -10,6 +10,14 @@ namespace kerf {
 namespace {
 /// Rows of one piece of work: many enough to reuse what a map reads per piece.
 constexpr Index kPieceRows = 96;
+
+/// As many pieces as threads, or a multiple, so that all threads end together.
+Index piece_rows(Index rows) {
+  const Index pieces = (rows + kPieceRows - 1) / kPieceRows;
+  const Index even = std::max<Index>(1, (pieces + threads() - 1) / threads() * threads());
+  return std::max<Index>(1, (rows + even - 1) / even);
+}
+
 }  // namespace
 
 FeatureMap::FeatureMap(Index in_dim, Index out_dim) : in_dim_(in_dim), out_dim_(out_dim) {
@@ -27,9 +35,7 @@ void FeatureMap::transform(const RowsView& x, MatrixView<float> out) const {
   KERF_REQUIRE(out.rows == x.rows() && out.cols == out_dim_, usage,
                "the output is {} x {}, but {} x {} features are to be written", out.rows, out.cols,
                x.rows(), out_dim_);
-  // Fewer rows than threads x piece: smaller pieces keep every thread busy.
-  const Index share = (x.rows() + threads() - 1) / threads();
-  parallel_for(x.rows(), std::clamp<Index>(share, 1, kPieceRows), [&](Index begin, Index end) {
+  parallel_for(x.rows(), piece_rows(x.rows()), [&](Index begin, Index end) {
     transform_rows(x.slice(begin, end), out.slice(begin, end));
   });
 }

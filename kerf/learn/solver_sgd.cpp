@@ -33,6 +33,17 @@ namespace {
 
 constexpr double kWorthwhile = 1e-3;  // relative fall of the held-out loss
 constexpr Index kTrialRows = 2048;    // on which rates are tried
+constexpr Index kProductRows = 64;    // pieces of a batch: our threads, not those of BLAS,
+constexpr Index kStepColumns = 4096;  // whose waiting takes time from the making of features
+
+/// Columns that have had no gradient yet stay as they are.
+void adagrad_step(const float* gradient, Index count, float rate, float* weights, float* squares) {
+  for (Index j = 0; j < count; ++j) {
+    squares[j] += gradient[j] * gradient[j];
+    const float root = std::sqrt(squares[j]);
+    weights[j] -= rate * gradient[j] / (root > 0 ? root : 1.0f);
+  }
+}
 
 Index score_count(const Problem& p) {
   return p.options.loss != Loss::squared && p.outputs == 2 ? 1 : p.outputs;
@@ -82,7 +93,7 @@ class SgdFit {
   SgdState state_, best_;
   SgdProgress progress_;
   RowBlock inputs_;  // of a batch
-  Matrix<float> batch_, products_, gradient_;
+  Matrix<float> batch_, products_;
   std::vector<double> scores_, intercept_gradient_;
   double accuracy_ = 0;  // of the fold held out, in the last epoch
   double right_ = 0;  // weight of rows whose largest score is their class's, since it was set to 0
@@ -141,15 +152,18 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
   make_features(block, which);
   const auto size = static_cast<Index>(which.size());
   products_.resize(size, count_);
-  const blas::ThreadScope scope(threads());
-  rows_times(batch_.view(), state.weights.view(), products_.view());
-  std::vector<double> offset;  // b - W c
-  for (Index k = 0; k < count_; ++k) {
+  const blas::ThreadScope one(1);
+  parallel_for(size, kProductRows, [&](Index begin, Index end) {
+    rows_times(batch_.view().slice(begin, end), state.weights.view(),
+               products_.view().slice(begin, end));
+  });
+  std::vector<double> offset(static_cast<std::size_t>(count_));  // b - W c
+  parallel_for(count_, 1, [&](Index k, Index) {
     const auto w = state.weights.row(k);
     double sum = 0;
     for (std::size_t j = 0; j < w.size(); ++j) sum += double{w[j]} * progress_.origin.features[j];
-    offset.push_back(state.intercept[static_cast<std::size_t>(k)] - sum);
-  }
+    offset[static_cast<std::size_t>(k)] = state.intercept[static_cast<std::size_t>(k)] - sum;
+  });
   std::ranges::fill(intercept_gradient_, 0.0);
   double loss = 0;
   for (Index i = 0; i < size; ++i) {
@@ -168,27 +182,26 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
 }
 
 void SgdFit::step(SgdState& state, double rate, double weight) {
-  const blas::ThreadScope scope(threads());
-  gradient_.resize(count_, batch_.cols());
-  times_rows(products_.view(), batch_.view(), gradient_.view());
   const bool adaptive = options_.sgd.schedule == Schedule::adagrad;
   const auto scale = static_cast<float>(1 / weight), ridge = static_cast<float>(2 * lambda_);
   const auto eta = static_cast<float>(rate);
-  parallel_for(gradient_.cols(), 4096, [&](Index begin, Index end) {
+  const blas::ThreadScope one(1);
+  parallel_for(batch_.cols(), kStepColumns, [&](Index begin, Index end) {
+    Matrix<float> gradient(count_, end - begin);
+    times_rows(products_.view(), {batch_.data() + begin, batch_.rows(), end - begin, batch_.cols()},
+               gradient.view());
     for (Index k = 0; k < count_; ++k) {
       const auto sum_of_rows = static_cast<float>(intercept_gradient_[static_cast<std::size_t>(k)]);
-      for (Index j = begin; j < end; ++j) {
-        float& w = state.weights(k, j);
-        const float centre = progress_.origin.features[static_cast<std::size_t>(j)];
-        const float g = (gradient_(k, j) - sum_of_rows * centre) * scale + ridge * w;
-        if (!adaptive) {
-          w -= eta * g;
-          continue;
-        }
-        float& sum = state.squares(k, j);
-        sum += g * g;
-        if (sum > 0) w -= eta * g / std::sqrt(sum);
-      }
+      float* const weights = state.weights.row(k).data() + begin;
+      float* const squares = state.squares.row(k).data() + begin;
+      const float* const centre = progress_.origin.features.data() + begin;
+      float* const g = gradient.row(k).data();
+      for (Index j = 0; j < end - begin; ++j)
+        g[j] = (g[j] - sum_of_rows * centre[j]) * scale + ridge * weights[j];
+      if (adaptive)
+        adagrad_step(g, end - begin, eta, weights, squares);
+      else
+        for (Index j = 0; j < end - begin; ++j) weights[j] -= eta * g[j];
     }
   });
   for (std::size_t k = 0; k < state.intercept.size(); ++k) {
