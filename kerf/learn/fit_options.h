@@ -26,6 +26,10 @@ inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual", "pcg"
 enum class Validation { folds, gcv, leave_one_out };
 inline constexpr const char* kValidationNames[] = {"folds", "gcv", "leave-one-out"};
 
+/// How the noise of --variance is found: fit_variance.h.
+enum class Noise { leave_one_out, likelihood };
+inline constexpr const char* kNoiseNames[] = {"leave-one-out", "likelihood"};
+
 enum class Schedule { adagrad, inverse, constant };
 inline constexpr const char* kScheduleNames[] = {"adagrad", "inverse", "constant"};
 
@@ -61,6 +65,7 @@ struct FitOptions {
   Precision precision = Precision::single_;
   Index seed = 1;
   bool variance = false;
+  Noise noise = Noise::leave_one_out;
   std::string checkpoint;
   double checkpoint_interval = 60;
   SgdOptions sgd;
@@ -90,7 +95,9 @@ struct FitOptions {
     v.choice("precision", precision, kPrecisionNames, "arithmetic of the sums over rows");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
     v.flag("variance", variance,
-           "keep what `predict --variance` needs: one more pass, 4 m^2 bytes in the model");
+           "keep what `predict --variance` needs: two more passes, 4 m^2 bytes in the model");
+    v.choice("noise", noise, kNoiseNames,
+             "of --variance: intervals that fit rows left out, or maximum marginal likelihood");
     v.text("checkpoint", checkpoint,
            "folder that a fit goes on from when it was killed; keeps the sums for kerf refit");
     v.real("checkpoint-interval", checkpoint_interval, {0, 1e6}, "seconds between checkpoints");

@@ -21,9 +21,38 @@ NormalEquations sum_rows(TrainingRows& rows) {
   return std::move(*sums);
 }
 
+/// Noise under which the squared errors of rows left out, over their variances, are 1 on average.
+/// `weights` of centred features; a row's share h = 1 - noise / variance when it is left out.
+void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
+                       const std::vector<double>& target_mean, PredictiveVariance& variance) {
+  const Index targets = weights.cols();
+  std::ranges::fill(variance.noise, 1.0);
+  std::vector<double> sums(static_cast<std::size_t>(targets), 0.0);
+  double count = 0;
+  Matrix<double> spread;
+  rows.for_each([&](const TrainingRows::Block& block) {
+    const Stopwatch watch(rows.seconds().solve);
+    spread.resize(block.z.rows, targets);
+    variance.variances(block.z, spread.view());
+    for (Index i = 0; i < block.z.rows; ++i) {
+      const double w = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
+      if (!(w > 0)) continue;
+      const double rest = std::max(1 - w * (spread(i, 0) - 1), 1e-12);
+      ++count;
+      for (Index t = 0; t < targets; ++t) {
+        double error = block.y(i, t) - target_mean[static_cast<std::size_t>(t)];
+        for (Index j = 0; j < block.z.cols; ++j)
+          error -= weights(j, t) * (block.z(i, j) - variance.mean[static_cast<std::size_t>(j)]);
+        sums[static_cast<std::size_t>(t)] += w * error * error / rest;
+      }
+    }
+  });
+  for (std::size_t t = 0; t < sums.size(); ++t) variance.noise[t] = sums[t] / count;
+}
+
 }  // namespace
 
-PredictiveVariance fit_variance(TrainingRows& rows, double lambda) {
+PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise) {
   const NormalEquations sums = sum_rows(rows);
   const Stopwatch watch(rows.seconds().solve);
   report(rows.progress(), "variance", 0, 0);
@@ -49,11 +78,15 @@ PredictiveVariance fit_variance(TrainingRows& rows, double lambda) {
     for (Index t = 0; t < targets; ++t)
       cross(j, t) = weights(j, t) = sums.cross(j, t) - sums.feature_sum(j) * sums.target_sum(t) / n;
   blas::cholesky_solve(result.factor.view(), weights.view());
+  std::vector<double> target_mean;
   for (Index t = 0; t < targets; ++t) {
+    target_mean.push_back(sums.origin().targets[static_cast<std::size_t>(t)] +
+                          sums.target_sum(t) / n);
     double square = sums.target_square(t) - sums.target_sum(t) * sums.target_sum(t) / n;
     for (Index j = 0; j < m; ++j) square -= cross(j, t) * weights(j, t);
     result.noise.push_back(std::max(square, 0.0) / std::max(n - 1, 1.0));
   }
+  if (noise == Noise::leave_one_out) set_noise_by_rows(rows, weights, target_mean, result);
   return result;
 }
 

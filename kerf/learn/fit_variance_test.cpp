@@ -32,11 +32,13 @@ Data make_data(Index rows, double noise) {
   return data;
 }
 
-Model fit_on(const Data& data, const Params& params, double lambda) {
+Model fit_on(const Data& data, const Params& params, double lambda,
+             Noise noise = Noise::leave_one_out) {
   MemorySource source(data.x.view(), data.y.view(), 50);
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
   FitOptions options;
   options.variance = true;
+  options.noise = noise;
   if (lambda > 0) options.lambda = lambda;
   return fit(source, summary, "rff", params, options).model;
 }
@@ -57,7 +59,7 @@ void apply(const Model& model, const Matrix<float>& x, Matrix<float>& z, Matrix<
 TEST(PredictiveVariance, IsThatOfAGaussianProcess) {
   const Data train = make_data(40, 0.3), test = make_data(55, 0.3);
   const double lambda = 0.01, c = 40 * lambda, flat = 1e6;
-  const Model model = fit_on(train, {{"features", "60"}, {"bandwidth", "1"}}, lambda);
+  const Model model = fit_on(train, {{"features", "60"}, {"bandwidth", "1"}}, lambda, Noise::likelihood);
   Matrix<float> z, zt;
   Matrix<double> scores, variance, unused;
   apply(model, test.x, zt, scores, variance);
@@ -88,6 +90,48 @@ TEST(PredictiveVariance, IsThatOfAGaussianProcess) {
       for (Index i = 0; i < 40; ++i) expected -= cross(i, 0) * solved(i, 0);
       EXPECT_NEAR(variance(r, t), noise * expected, 2e-3 * noise * expected);
     }
+  }
+}
+
+/// Ridge regression with an intercept on all rows but one: the error there, squared, over
+/// 1 + 1/n + zc^T A^-1 zc.
+double standardised_square(const Matrix<float>& z, const Matrix<double>& y, Index out, Index t,
+                           double penalty) {
+  const Index m = z.cols();
+  Matrix<double> a(m + 1, m + 1), solution(m + 1, 1), at(m + 1, 1);
+  a.fill(0);
+  solution.fill(0);
+  for (Index i = 0; i < z.rows(); ++i) {
+    const auto value = [&](Index j) { return j == m ? 1.0 : double{z(i, j)}; };
+    for (Index j = 0; j <= m; ++j) {
+      if (i == out) at(j, 0) = value(j);
+      if (i == out) continue;
+      solution(j, 0) += value(j) * y(i, t);
+      for (Index k = 0; k <= m; ++k) a(j, k) += value(j) * value(k);
+    }
+  }
+  for (Index j = 0; j < m; ++j) a(j, j) += penalty;
+  EXPECT_EQ(blas::cholesky(a.view()), 0);
+  blas::cholesky_solve(a.view(), solution.view());
+  double error = y(out, t), variance = 1;
+  for (Index j = 0; j <= m; ++j) error -= at(j, 0) * solution(j, 0);
+  blas::transposed_solve(a.view(), at.view());
+  for (Index j = 0; j <= m; ++j) variance += at(j, 0) * at(j, 0);
+  return error * error / variance;
+}
+
+TEST(PredictiveVariance, NoiseFitsTheErrorsOfRowsLeftOut) {
+  const Data train = make_data(40, 0.3);
+  const double lambda = 0.01;
+  const Model model = fit_on(train, {{"features", "20"}, {"bandwidth", "1"}}, lambda);
+  Matrix<float> z;
+  Matrix<double> unused;
+  apply(model, train.x, z, unused, unused);
+  for (Index t = 0; t < 2; ++t) {
+    double mean = 0;
+    for (Index i = 0; i < 40; ++i)
+      mean += standardised_square(z, train.y, i, t, 40 * lambda) / 40;
+    EXPECT_NEAR(model.variance->noise[static_cast<std::size_t>(t)], mean, 1e-6 * mean);
   }
 }
 

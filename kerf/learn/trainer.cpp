@@ -124,7 +124,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     TrainingRows rows(source, summary, *feature_map, model.scaling, options, outcome.seconds,
                       progress);
     model.linear = choice.entry->fit(problem, rows, outcome);
-    if (options.variance) model.variance = fit_variance(rows, outcome.lambda);
+    if (options.variance) model.variance = fit_variance(rows, outcome.lambda, options.noise);
     model.temperature = outcome.temperature;
     if (learned) fold_compression(*learned, model.linear.weights);
   }
