@@ -1,11 +1,15 @@
 // Rows a second of the Fourier maps: matrix product (rff) against fast transforms (fastfood, orf
-// structured), in one run; arguments are input columns and features.
+// structured), in one run; arguments are input columns and features.  Then tefm on all threads: all
+// features F of 61,440 rows made once, the subspace found, and prediction with it folded in against
+// a model of rff; arguments are input columns, features and features before the compression.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
 #include "kerf/core/parallel.h"
 #include "kerf/features/feature_map.h"
+#include "kerf/features/tefm_features.h"
+#include "kerf/learn/trainer.h"
 
 namespace kerf {
 namespace {
@@ -43,6 +47,74 @@ void sizes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(BM_Rff)->Apply(sizes);
 BENCHMARK(BM_Fastfood)->Apply(sizes);
 BENCHMARK(BM_OrfStructured)->Apply(sizes);
+
+constexpr Index kTefmRows = 61440;
+
+Matrix<float> tefm_rows(Index in_dim) {
+  Matrix<float> x(kTefmRows, in_dim);
+  rng::fill_normal(rng::Key{2}, 0, {x.data(), static_cast<std::size_t>(kTefmRows * in_dim)});
+  return x;
+}
+
+Params tefm_params(const benchmark::State& state, const char* variant) {
+  return {{"features", std::to_string(state.range(1))},
+          {"oversample", std::to_string(state.range(2) / state.range(1))},
+          {"bandwidth", "20"},
+          {"variant", variant}};
+}
+
+void BM_TefmMakeF(benchmark::State& state) {
+  const Matrix<float> x = tefm_rows(state.range(0));
+  const auto map = find_feature_map("rff").make(
+      x.cols(), {{"features", std::to_string(state.range(2))}, {"bandwidth", "20"}}, rng::Key{1});
+  Matrix<float> f(1024, state.range(2));
+  for (auto _ : state)
+    for (Index i = 0; i < kTefmRows; i += 1024)
+      map->transform(x.view().slice(i, i + 1024), f.view());
+}
+
+void BM_TefmFindQ(benchmark::State& state, const char* variant) {
+  const Matrix<float> x = tefm_rows(state.range(0));
+  const Params params = tefm_params(state, variant);
+  for (auto _ : state) {
+    MemorySource rows(x.view(), {}, 1024);
+    benchmark::DoNotOptimize(find_feature_map("tefm").fit(rows, params, rng::Key{1}, {}));
+  }
+}
+
+void BM_Predict(benchmark::State& state, const char* map) {
+  const Matrix<float> x = tefm_rows(state.range(0));
+  Matrix<double> y(kTefmRows, 1);
+  for (Index i = 0; i < kTefmRows; ++i) y(i, 0) = x(i, 0);
+  MemorySource source(x.view(), y.view(), 1024);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  FitOptions options;
+  options.lambda = 1e-3;
+  const Params params =
+      std::string(map) == "tefm"
+          ? tefm_params(state, "s")
+          : Params{{"features", std::to_string(state.range(2))}, {"bandwidth", "20"}};
+  const Model model = fit(source, summary, map, params, options).model;
+  const Predictor predictor(model);
+  RowBlock block;
+  Matrix<double> scores;
+  for (auto _ : state) {
+    state.PauseTiming();
+    MemorySource(x.view(), {}, 4096).next(block);
+    state.ResumeTiming();
+    predictor.scores(block, scores);
+  }
+}
+
+void tefm_sizes(benchmark::internal::Benchmark* bench) {
+  bench->Args({280, 256, 1024})->Args({784, 1024, 4096})->UseRealTime()->Unit(benchmark::kMillisecond);
+}
+
+BENCHMARK(BM_TefmMakeF)->Apply(tefm_sizes);
+BENCHMARK_CAPTURE(BM_TefmFindQ, s, "s")->Apply(tefm_sizes);
+BENCHMARK_CAPTURE(BM_TefmFindQ, g, "g")->Apply(tefm_sizes);
+BENCHMARK_CAPTURE(BM_Predict, rff, "rff")->Apply(tefm_sizes);
+BENCHMARK_CAPTURE(BM_Predict, tefm, "tefm")->Apply(tefm_sizes);
 
 }  // namespace
 }  // namespace kerf

@@ -32,7 +32,7 @@ def run(experiment):
         for features in [64, 256] if experiment.quick else [64, 128, 256, 512, 1024]:
             for method, options in METHODS.items():
                 errors, seconds = [], []
-                for seed in range(1, 3 if experiment.quick else 6):
+                for seed in range(1, 3 if experiment.quick else 11):
                     model = experiment.scratch / "m.kerf"
                     report = experiment.kerf("fit", train, "--task", "regression", *options, "--features", features, "--seed", seed, "-o", model)
                     score = experiment.kerf("score", model, test)

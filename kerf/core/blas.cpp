@@ -75,8 +75,8 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c) {
 
 // In both LAPACK calls our row-major upper triangle is Fortran's column-major lower one.
 
-Index cholesky(MatrixView<double> a) {
-  const ThreadScope scope(worth_threads(a.rows));
+Index cholesky(MatrixView<double> a, int thread_count) {
+  const ThreadScope scope(thread_count > 0 ? thread_count : worth_threads(a.rows));
   const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
   blasint info = 0;
   dpotrf_("L", &n, a.data, &stride, &info);

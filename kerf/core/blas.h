@@ -34,7 +34,7 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c);
 
 /// Factors the symmetric positive definite matrix in the upper triangle of `a` as R^T R, in place
 /// (R upper).  Returns 0, or the 1-based order of the leading block that is not positive definite.
-Index cholesky(MatrixView<double> a);
+Index cholesky(MatrixView<double> a, int thread_count = 0);
 Index cholesky(MatrixView<float> a);
 
 /// b := (R^T R)^-1 b with R from cholesky().

@@ -15,25 +15,66 @@ namespace {
 
 constexpr Index kBlockRows = 1024, kTile = 256;
 
-/// Rows of the result by orthonormal rows of the same span; on one thread, so that its bits do not
-/// depend on how many there are.
-Matrix<float> orthonormal_rows(const Matrix<float>& y) {
-  Matrix<double> q(y.rows(), y.cols());
-  std::copy_n(y.data(), y.rows() * y.cols(), q.data());
+/// Columns of q (D x m) by orthonormal ones of the same span, from the Cholesky factor of their
+/// inner products.  Returns its least pivot over the largest, about 1 / condition number of q, or
+/// 0: singular.  The bits do not depend on the threads.
+double orthonormalise_columns(Matrix<double>& q) {
+  const Index m = q.cols();
+  Matrix<double> gram(m, m);
+  gram.fill(0);
   const blas::ThreadScope one(1);
-  blas::orthonormalise_rows(q.view());
-  Matrix<float> out(y.rows(), y.cols());
-  std::copy_n(q.data(), q.rows() * q.cols(), out.data());
-  return out;
+  parallel_for(m, kTile / 2, [&](Index begin, Index end) {
+    const MatrixView<const double> left(q.data() + begin, q.rows(), end - begin, m);
+    const MatrixView<const double> right(q.data() + begin, q.rows(), m - begin, m);
+    blas::gemm(true, false, 1.0, left, right, 0.0, {&gram(begin, begin), end - begin, m - begin, m});
+  });
+  if (blas::cholesky(gram.view(), 1) != 0) return 0;
+  double least = gram(0, 0), largest = least;
+  for (Index i = 0; i < m; ++i) {
+    least = std::min(least, gram(i, i));
+    largest = std::max(largest, gram(i, i));
+  }
+  parallel_for(q.rows(), kTile, [&](Index begin, Index end) {
+    blas::triangular_solve_rows(gram.view(), false, q.view().slice(begin, end), 1);
+  });
+  return least / largest;
 }
 
-/// y += t^T f, for t: rows x m, f: rows x D, by tiles of y.
-void add_product(MatrixView<const float> t, MatrixView<const float> f, Matrix<float>& y) {
+/// Householder's way.
+void orthonormalise_slowly(const Matrix<float>& y, Matrix<double>& q) {
+  Matrix<double> rows(y.cols(), y.rows());
+  for (Index j = 0; j < y.rows(); ++j)
+    for (Index i = 0; i < y.cols(); ++i) rows(i, j) = y(j, i);
+  const blas::ThreadScope one(1);
+  blas::orthonormalise_rows(rows.view());
+  for (Index j = 0; j < y.rows(); ++j)
+    for (Index i = 0; i < y.cols(); ++i) q(j, i) = rows(i, j);
+}
+
+/// y (D x m) with orthonormal columns of the same span: Cholesky QR, which is all matrix products
+/// and errs by 1e-16 / pivot^2; once more where that is not enough; Householder's where columns
+/// nearly depend on each other.
+Matrix<float> orthonormal_columns(Matrix<float> y) {
+  const Index count = y.rows() * y.cols();
+  Matrix<double> q(y.rows(), y.cols());
+  parallel_for(count, 1 << 16, [&](Index begin, Index end) {
+    std::copy(y.data() + begin, y.data() + end, q.data() + begin);
+  });
+  const double pivot = orthonormalise_columns(q);
+  if (pivot < 1e-4 && (pivot < 1e-7 || orthonormalise_columns(q) < 0.5))
+    orthonormalise_slowly(y, q);
+  parallel_for(count, 1 << 16, [&](Index begin, Index end) {
+    std::copy(q.data() + begin, q.data() + end, y.data() + begin);
+  });
+  return y;
+}
+
+/// y += f^T t, for f: rows x D, t: rows x m, by tiles of y.
+void add_product(MatrixView<const float> f, MatrixView<const float> t, Matrix<float>& y) {
   const blas::ThreadScope one(1);
   parallel_for(f.cols, kTile, [&](Index begin, Index end) {
     const MatrixView<const float> part(f.data + begin, f.rows, end - begin, f.stride);
-    blas::gemm(true, false, 1.0f, t, part, 1.0f,
-               MatrixView<float>(y.data() + begin, y.rows(), end - begin, y.cols()));
+    blas::gemm(true, false, 1.0f, part, t, 1.0f, y.view().slice(begin, end));
   });
 }
 
@@ -44,7 +85,7 @@ class RangeFinder {
               const Progress& progress)
       : rows_(rows), base_(base), features_(features), key_(key), progress_(progress) {}
 
-  /// T^T F for a Gaussian T: m x D.
+  /// F^T T for a Gaussian T: D x m.
   Matrix<float> gaussian() {
     Matrix<float> t;
     return accumulate([&](Index first, MatrixView<const float> f) {
@@ -58,25 +99,25 @@ class RangeFinder {
     });
   }
 
-  /// Q^T F^T F: one power step from the orthonormal rows of q (m x D).
+  /// F^T F Q: one power step from the orthonormal columns of q.
   Matrix<float> power(const Matrix<float>& q) {
     Matrix<float> t;
     return accumulate([&](Index, MatrixView<const float> f) {
-      t.resize(f.rows, q.rows());
+      t.resize(f.rows, q.cols());
       const blas::ThreadScope one(1);
       parallel_for(f.rows, kTile, [&](Index begin, Index end) {
-        blas::gemm(false, true, 1.0f, f.slice(begin, end), q.view(), 0.0f,
+        blas::gemm(false, false, 1.0f, f.slice(begin, end), q.view(), 0.0f,
                    t.view().slice(begin, end));
       });
       return std::as_const(t).view();
     });
   }
 
-  /// S F for a block SRHT S: m x D.
+  /// F^T S^T for a block SRHT S.
   Matrix<float> srht() {
     RowSrht sketch(features_, base_.out_dim(), key_.child("srht"));
     for_each([&](Index first, MatrixView<const float> f) { sketch.add(first, RowsView(f)); });
-    return sketch.result();
+    return sketch.result_transposed();
   }
 
  private:
@@ -91,12 +132,12 @@ class RangeFinder {
     });
   }
 
-  /// Sum over the blocks of t^T f.
+  /// Sum over the blocks of f^T t.
   template <class Test>
   Matrix<float> accumulate(const Test& test) {
-    Matrix<float> y(features_, base_.out_dim());
+    Matrix<float> y(base_.out_dim(), features_);
     y.fill(0);
-    for_each([&](Index first, MatrixView<const float> f) { add_product(test(first, f), f, y); });
+    for_each([&](Index first, MatrixView<const float> f) { add_product(f, test(first, f), y); });
     return y;
   }
 
@@ -144,14 +185,11 @@ MapState TefmFeatures::fit(RowSource& rows, const Options& options, rng::Key key
   KERF_REQUIRE(options.variant == Options::Variant::g || options.power == 0, usage,
                "map tefm: --power {} needs --variant g", options.power);
   RangeFinder finder(rows, *base, options.features, key, progress);
-  Matrix<float> q =
-      orthonormal_rows(options.variant == Options::Variant::s ? finder.srht() : finder.gaussian());
-  for (Index step = 0; step < options.power; ++step) q = orthonormal_rows(finder.power(q));
-  Matrix<float> compression(q.cols(), q.rows());
-  for (Index i = 0; i < q.rows(); ++i)
-    for (Index j = 0; j < q.cols(); ++j) compression(j, i) = q(i, j);
+  Matrix<float> q = orthonormal_columns(
+      options.variant == Options::Variant::s ? finder.srht() : finder.gaussian());
+  for (Index step = 0; step < options.power; ++step) q = orthonormal_columns(finder.power(q));
   MapState state;
-  state[kCompression] = std::move(compression);
+  state[kCompression] = std::move(q);
   return state;
 }
 

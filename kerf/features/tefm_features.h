@@ -11,7 +11,7 @@
 //             and nearer with q; what the base map itself misses of the kernel is added.
 // Cost:       q + 1 passes that make F block by block, never holding it.  Variant g: 2 n D m flops
 //             (and 4 q n D m) besides; s: n D (log2 B + m / B) additions; then one QR, 4 D m^2
-//             flops, on one thread.  Memory 20 D m bytes and a block of 1,024 rows of F.
+//             flops by matrix products.  Memory 20 D m bytes and a block of 1,024 rows of F.
 // Prediction: Q is folded into the weights: a model is the base map's seed and one number for each
 //             of the D features and each output.
 // Reference:  Zhu et al., "Training-efficient feature map for shift-invariant kernels", IJCAI 2016;

@@ -16,7 +16,8 @@ namespace kerf {
 namespace {
 
 constexpr Index kStrip = 1024;  // columns that a thread takes at a time
-constexpr Index kTile = 16;     // columns that are transposed together
+constexpr Index kTile = 64;     // columns that are transposed together,
+constexpr Index kLine = 16;     // so many rows at a time: a cache line
 
 void add_to(const Matrix<float>& from, Matrix<float>& to) {
   const Index count = to.rows() * to.cols();
@@ -144,8 +145,15 @@ void RowSrht::add(Index first_row, const RowsView& z) {
       }
     } else {
       parallel_for(cols, kTile, [&](Index begin, Index end) {
-        for (Index r = 0; r < count; ++r)
-          for (Index j = begin; j < end; ++j) pending_(j, offset + r) = z.dense()(i + r, j);
+        // By squares: lines of pending_ that are a power of two apart push each other out.
+        float square[kTile][kLine];
+        for (Index r = 0; r < count; r += kLine) {
+          const Index rows = std::min(kLine, count - r);
+          for (Index k = 0; k < rows; ++k)
+            for (Index j = begin; j < end; ++j) square[j - begin][k] = z.dense()(i + r + k, j);
+          for (Index j = begin; j < end; ++j)
+            std::copy_n(square[j - begin], rows, &pending_(j, offset + r));
+        }
       });
     }
     i += count;
