@@ -1,4 +1,4 @@
-"""Do 90 % predictive intervals cover 90 %?  Bayesian linear regression on features, noise by marginal likelihood.
+"""Do 90 % predictive intervals cover 90 %?  Bayesian linear regression on features, noise by leave-one-out (--noise likelihood: by marginal likelihood).
 
 For each regression set: a random quarter of the rows (at most 10,000) is the test set, up to 10,000 others train
 `kerf fit --variance` with --map auto; sets of fewer than 2,000 rows: five such splits.  Coverage: the share of test targets inside
@@ -26,7 +26,7 @@ def run(experiment):
             for part, rows in (("test", order[:cut][:MOST_ROWS]), ("train", order[cut:][:MOST_ROWS])):
                 files[part] = experiment.scratch / f"{part}.csv"
                 np.savetxt(files[part], table[rows], delimiter=",", fmt="%.9g")
-            fit = experiment.kerf("fit", files["train"], "--task", "regression", "--test", files["test"], "--features", FEATURES, "--variance", "--threads", 1)
+            fit = experiment.kerf("fit", files["train"], "--task", "regression", "--test", files["test"], "--features", FEATURES, "--variance", "--noise", experiment.arguments.noise, "--threads", 1)
             covered.append(fit["test"]["coverage90"])
             rmse.append(fit["test"]["rmse"])
         coverages.append(np.mean(covered))
@@ -37,4 +37,4 @@ def run(experiment):
 
 
 if __name__ == "__main__":
-    Experiment(__file__, "Coverage of 90 % predictive intervals", run)
+    Experiment(__file__, "Coverage of 90 % predictive intervals", run, [("--noise", {"default": "leave-one-out", "choices": ["leave-one-out", "likelihood"]})])
