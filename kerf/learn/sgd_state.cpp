@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/sgd_state.h"
 
+#include <cmath>
+
+#include "kerf/core/blas.h"
+#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/row_products.h"
 
 namespace kerf {
+namespace {
+
+constexpr Index kStepColumns = 4096;  // whose gradient is used while it is in the cache
+
+/// Columns that have had no gradient yet stay as they are.
+void adagrad_step(const float* gradient, Index count, float rate, float* weights, float* squares) {
+  for (Index j = 0; j < count; ++j) {
+    squares[j] += gradient[j] * gradient[j];
+    const float root = std::sqrt(squares[j]);
+    weights[j] -= rate * gradient[j] / (root > 0 ? root : 1.0f);
+  }
+}
+
+}  // namespace
 
 SgdState::SgdState(Index scores, Index features)
     : weights(scores, features),
@@ -12,6 +31,36 @@ SgdState::SgdState(Index scores, Index features)
       intercept_squares(static_cast<std::size_t>(scores), 0.0) {
   weights.fill(0);
   squares.fill(0);
+}
+
+void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
+  const auto scale = static_cast<float>(1 / batch.weight),
+             ridge = static_cast<float>(2 * how.lambda), rate = static_cast<float>(how.rate);
+  // Our threads, not those of BLAS, whose waiting takes time from the making of features.
+  const blas::ThreadScope one(1);
+  parallel_for(weights.cols(), kStepColumns, [&](Index begin, Index end) {
+    const Index count = end - begin;
+    const MatrixView<const float>& z = batch.features;
+    Matrix<float> gradient(weights.rows(), count);
+    times_rows(batch.derivatives, {z.data + begin, z.rows, count, z.stride}, gradient.view());
+    const float* const centre = batch.centre.data() + begin;
+    for (Index k = 0; k < weights.rows(); ++k) {
+      const auto sum = static_cast<float>(batch.derivative_sums[static_cast<std::size_t>(k)]);
+      float* const w = weights.row(k).data() + begin;
+      float* const g = gradient.row(k).data();
+      for (Index j = 0; j < count; ++j) g[j] = (g[j] - sum * centre[j]) * scale + ridge * w[j];
+      if (how.adaptive)
+        adagrad_step(g, count, rate, w, squares.row(k).data() + begin);
+      else
+        for (Index j = 0; j < count; ++j) w[j] -= rate * g[j];
+    }
+  });
+  for (std::size_t k = 0; k < intercept.size(); ++k) {
+    const double g = batch.derivative_sums[k] / batch.weight;
+    intercept_squares[k] += g * g;
+    // A constant feature of 1 for the intercept.
+    if (intercept_squares[k] > 0) intercept[k] -= 0.1 * g / std::sqrt(intercept_squares[k]);
+  }
 }
 
 void SgdState::save(ArrayWriter& arrays, const std::string& prefix) const {

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,27 @@
 
 namespace kerf {
 
+/// Features of some rows, the derivatives of their losses by their scores, and sums of these.
+struct SgdBatch {
+  MatrixView<const float> features, derivatives;
+  std::span<const double> derivative_sums;
+  std::span<const float> centre;  ///< that is subtracted from every row of features
+  double weight;                  ///< of all rows
+};
+
+struct SgdStep {
+  bool adaptive;  ///< adagrad
+  double rate, lambda;
+};
+
 /// Weights and what the schedule remembers.
 struct SgdState {
   Matrix<float> weights, squares;  ///< score in each row
   std::vector<double> intercept, intercept_squares;
 
   SgdState(Index scores, Index features);
+  /// One step against the batch's gradient.
+  void step(const SgdBatch& batch, const SgdStep& how);
   void save(ArrayWriter& arrays, const std::string& prefix) const;
   /// Error (data) if it is of another size.
   void load(ArrayReader& arrays, const std::string& prefix);

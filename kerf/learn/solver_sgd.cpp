@@ -33,17 +33,7 @@ namespace {
 
 constexpr double kWorthwhile = 1e-3;  // relative fall of the held-out loss
 constexpr Index kTrialRows = 2048;    // on which rates are tried
-constexpr Index kProductRows = 64;    // pieces of a batch: our threads, not those of BLAS,
-constexpr Index kStepColumns = 4096;  // whose waiting takes time from the making of features
-
-/// Columns that have had no gradient yet stay as they are.
-void adagrad_step(const float* gradient, Index count, float rate, float* weights, float* squares) {
-  for (Index j = 0; j < count; ++j) {
-    squares[j] += gradient[j] * gradient[j];
-    const float root = std::sqrt(squares[j]);
-    weights[j] -= rate * gradient[j] / (root > 0 ? root : 1.0f);
-  }
-}
+constexpr Index kProductRows = 64;    // a piece of the scores of a batch
 
 Index score_count(const Problem& p) {
   return p.options.loss != Loss::squared && p.outputs == 2 ? 1 : p.outputs;
@@ -73,7 +63,6 @@ class SgdFit {
   void make_features(const Block& block, std::span<const Index> which);
   /// Scores of those rows, then loss and gradients in their place; returns summed loss.
   double evaluate(const Block& block, std::span<const Index> which, const SgdState& s);
-  void step(SgdState& state, double rate, double weight);
   /// All batches of the first `rows` rows of a block; the mean loss before each step.
   double learn(const Block& block, Index rows, SgdState& state, double rate);
   double find_rate(const Block& block);
@@ -181,38 +170,6 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
   return loss;
 }
 
-void SgdFit::step(SgdState& state, double rate, double weight) {
-  const bool adaptive = options_.sgd.schedule == Schedule::adagrad;
-  const auto scale = static_cast<float>(1 / weight), ridge = static_cast<float>(2 * lambda_);
-  const auto eta = static_cast<float>(rate);
-  const blas::ThreadScope one(1);
-  parallel_for(batch_.cols(), kStepColumns, [&](Index begin, Index end) {
-    Matrix<float> gradient(count_, end - begin);
-    times_rows(products_.view(), {batch_.data() + begin, batch_.rows(), end - begin, batch_.cols()},
-               gradient.view());
-    for (Index k = 0; k < count_; ++k) {
-      const auto sum_of_rows = static_cast<float>(intercept_gradient_[static_cast<std::size_t>(k)]);
-      float* const weights = state.weights.row(k).data() + begin;
-      float* const squares = state.squares.row(k).data() + begin;
-      const float* const centre = progress_.origin.features.data() + begin;
-      float* const g = gradient.row(k).data();
-      for (Index j = 0; j < end - begin; ++j)
-        g[j] = (g[j] - sum_of_rows * centre[j]) * scale + ridge * weights[j];
-      if (adaptive)
-        adagrad_step(g, end - begin, eta, weights, squares);
-      else
-        for (Index j = 0; j < end - begin; ++j) weights[j] -= eta * g[j];
-    }
-  });
-  for (std::size_t k = 0; k < state.intercept.size(); ++k) {
-    const double g = intercept_gradient_[k] / weight;
-    state.intercept_squares[k] += g * g;
-    // A constant feature of 1 for the intercept.
-    if (state.intercept_squares[k] > 0)
-      state.intercept[k] -= 0.1 * g / std::sqrt(state.intercept_squares[k]);
-  }
-}
-
 double SgdFit::learn(const Block& block, Index rows, SgdState& state, double rate) {
   const Index batches = (rows + options_.sgd.batch - 1) / options_.sgd.batch;
   double loss = 0, weight = 0;
@@ -226,7 +183,9 @@ double SgdFit::learn(const Block& block, Index rows, SgdState& state, double rat
     if (!(batch_weight > 0)) continue;
     loss += evaluate(block, which, state);
     weight += batch_weight;
-    step(state, rate, batch_weight);
+    state.step({batch_.view(), products_.view(), intercept_gradient_, progress_.origin.features,
+                batch_weight},
+               {options_.sgd.schedule == Schedule::adagrad, rate, lambda_});
   }
   return weight > 0 ? loss / weight : 0;
 }
