@@ -96,8 +96,9 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   Params common_options = arguments.map_options;
   const auto sizes = parse_sizes(take_option(common_options, "features", "256,1024,4096"));
   const auto specs = with_common_options(parse_specs(arguments.maps), common_options);
-  if (!fit.checkpoint.empty() || fit.variance)
-    throw Error(ErrorKind::usage, "a comparison keeps no models: no --checkpoint, no --variance");
+  if (!fit.checkpoint.empty() || fit.variance || fit.noise != Noise::leave_one_out)
+    throw Error(ErrorKind::usage,
+                "a comparison keeps no models: no --checkpoint, no --variance, no --noise");
   if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(fit.seed)};

@@ -34,6 +34,7 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c);
 
 /// Factors the symmetric positive definite matrix in the upper triangle of `a` as R^T R, in place
 /// (R upper).  Returns 0, or the 1-based order of the leading block that is not positive definite.
+/// `thread_count`: 0: threads(), if n is worth it.
 Index cholesky(MatrixView<double> a, int thread_count = 0);
 Index cholesky(MatrixView<float> a);
 

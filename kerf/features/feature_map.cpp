@@ -13,9 +13,12 @@ constexpr Index kPieceRows = 96;
 
 /// As many pieces as threads, or a multiple, so that all threads end together.
 Index piece_rows(Index rows) {
+  if (threads() == 1) return kPieceRows;
   const Index pieces = (rows + kPieceRows - 1) / kPieceRows;
   const Index even = std::max<Index>(1, (pieces + threads() - 1) / threads() * threads());
-  return std::max<Index>(1, (rows + even - 1) / even);
+  const Index share = std::max<Index>(1, (rows + even - 1) / even);
+  // Tiles of products are of 6 or 12 rows.
+  return share < kPieceRows / 2 ? share : std::min(kPieceRows, (share + 11) / 12 * 12);
 }
 
 }  // namespace

@@ -77,33 +77,45 @@ TEST(KernelColumns, AreTheValuesOfEveryKernel) {
 
 // <z(x), z(y)> = k_m(x)^T (K_mm + e I)^-1 k_m(y): the error of k_m in single precision, 3e-7 a
 // value, grows by at most 1/sqrt(e) = 1e3 in z, sqrt(m) of them at random.
-TEST(Nystrom, IsTheProjectionOnItsLandmarks) {
-  const Matrix<float> x = gaussian_rows(120, 3, 3);
+void expect_projection(const char* kernel_name, const Params& kernel_options) {
+  const Matrix<float> x = gaussian_rows(120, 12, 3);
   for (const char* landmarks : {"uniform", "leverage"}) {
-    const Params params = {{"features", "30"},
-                           {"kernel", "laplacian-l2"},
-                           {"bandwidth", "2"},
-                           {"landmarks", landmarks}};
+    Params params = kernel_options;
+    params.insert({{"features", "30"}, {"kernel", kernel_name}, {"landmarks", landmarks}});
     const MapState state = fit("nystrom", x, params);
     const Matrix<double> y = wide(state.at("landmarks"));
     ASSERT_EQ(y.rows(), 30);
-    const auto kernel = find_kernel("laplacian-l2").make({{"bandwidth", "2"}});
+    const auto kernel = find_kernel(kernel_name).make(kernel_options);
     Matrix<double> k(30, 30), columns(30, 120), solved(30, 120);
     kernel->gram(y.view(), y.view(), k.view());
-    for (Index i = 0; i < 30; ++i) k(i, i) += 1e-6;
+    double diagonal = 0;
+    for (Index i = 0; i < 30; ++i) diagonal += k(i, i) / 30;
+    for (Index i = 0; i < 30; ++i) k(i, i) += 1e-6 * diagonal;
     kernel->gram(y.view(), wide(x).view(), columns.view());
     std::copy_n(columns.data(), 30 * 120, solved.data());
     ASSERT_EQ(blas::cholesky(k.view()), 0);
     blas::cholesky_solve(k.view(), solved.view());
-    const auto map = find_feature_map("nystrom").restore(3, params, rng::Key{7}, state);
+    const auto map = find_feature_map("nystrom").restore(12, params, rng::Key{7}, state);
     const Matrix<float> z = features(*map, x);
     for (Index i = 0; i < 120; ++i)
       for (Index j = 0; j < 120; ++j) {
         double expected = 0;
         for (Index l = 0; l < 30; ++l) expected += columns(l, i) * solved(l, j);
-        ASSERT_NEAR(dot(z.row(i), z.row(j)), expected, 2 * std::sqrt(30.0) * 3e-7 * 1e3);
+        const double size = std::sqrt((*kernel)(wide(x).row(i), wide(x).row(i)) *
+                                      (*kernel)(wide(x).row(j), wide(x).row(j)));
+        ASSERT_NEAR(dot(z.row(i), z.row(j)), expected, 2 * std::sqrt(30.0) * 3e-7 * 1e3 * size)
+            << kernel_name;
       }
   }
+}
+
+TEST(Nystrom, IsTheProjectionOnItsLandmarks) {
+  expect_projection("laplacian-l2", {{"bandwidth", "4"}});
+}
+
+TEST(Nystrom, TakesKernelsOfImagesAndOfSkeletons) {
+  expect_projection("cntk", {{"image", "2x2x3"}, {"depth", "2"}, {"mirror", "true"}});
+  expect_projection("skeleton", {{"skeleton", "circle 1, full relu"}, {"image", "2x2x3"}});
 }
 
 TEST(Nystrom, FillsUpWithZerosWhereThereAreFewerRows) {

@@ -30,15 +30,28 @@
 #pragma once
 #include "kerf/features/feature_map.h"
 #include "kerf/kernels/activation.h"
+#include "kerf/kernels/cntk.h"
+#include "kerf/kernels/skeleton_kernel.h"
 
 namespace kerf {
 
 struct NystromOptions {
   enum class Landmarks { uniform, leverage };
   static constexpr const char* kLandmarkNames[] = {"uniform", "leverage"};
-  enum class KernelName { gaussian, laplacian, laplacian_l2, cauchy, arccos, nngp, ntk };
-  static constexpr const char* kKernelNames[] = {"gaussian", "laplacian", "laplacian-l2", "cauchy",
-                                                 "arccos",   "nngp",      "ntk"};
+  enum class KernelName {
+    gaussian,
+    laplacian,
+    laplacian_l2,
+    cauchy,
+    arccos,
+    nngp,
+    ntk,
+    cntk,
+    skeleton
+  };
+  static constexpr const char* kKernelNames[] = {"gaussian", "laplacian", "laplacian-l2",
+                                                 "cauchy",   "arccos",    "nngp",
+                                                 "ntk",      "cntk",      "skeleton"};
 
   KernelName kernel = KernelName::gaussian;
   Index features = 4096;
@@ -46,6 +59,8 @@ struct NystromOptions {
   std::optional<double> bandwidth, bias;
   Index depth = 1, order = 1;
   ActivationOptions activation;
+  SkeletonOptions skeleton;  // and the shape of images
+  CntkOptions network;       // all but shape and depth
 
   void describe(OptionVisitor& v) {
     v.choice("kernel", kernel, kKernelNames, "exact kernel");
@@ -53,11 +68,13 @@ struct NystromOptions {
                 "length scale s of the kernel; auto: the median distance between rows");
     v.integer("features", features, {1, 1 << 20}, "number of landmark rows");
     v.choice("landmarks", landmarks, kLandmarkNames, "how landmark rows are drawn");
-    v.integer("depth", depth, {1, 64}, "hidden layers of ntk and nngp");
+    v.integer("depth", depth, {1, 64}, "hidden layers of ntk and nngp, convolutions of cntk");
     v.integer("order", order, {0, 1}, "of arccos: 0: steps, 1: rectified linear units");
     v.automatic("bias", bias, {0, 1e150},
                 "constant coordinate appended to every row (arccos, nngp, ntk)");
     activation.describe(v);
+    skeleton.describe(v);
+    network.describe_layers(v);
   }
 };
 

@@ -16,8 +16,8 @@ namespace {
 constexpr Index kBlockRows = 1024, kTile = 256;
 
 /// Columns of q (D x m) by orthonormal ones of the same span, from the Cholesky factor of their
-/// inner products.  Returns its least pivot over the largest, about 1 / condition number of q, or
-/// 0: singular.  The bits do not depend on the threads.
+/// inner products.  Returns its least pivot over the largest, no less than 1 / condition number of
+/// q and at most some m times that, or 0: singular.  The bits do not depend on the threads.
 double orthonormalise_columns(Matrix<double>& q) {
   const Index m = q.cols();
   Matrix<double> gram(m, m);
@@ -52,7 +52,7 @@ void orthonormalise_slowly(const Matrix<float>& y, Matrix<double>& q) {
 }
 
 /// y (D x m) with orthonormal columns of the same span: Cholesky QR, which is all matrix products
-/// and errs by 1e-16 / pivot^2; once more where that is not enough; Householder's where columns
+/// and errs by 1e-16 condition^2; once more where that is not enough; Householder's where columns
 /// nearly depend on each other.
 Matrix<float> orthonormal_columns(Matrix<float> y) {
   const Index count = y.rows() * y.cols();
@@ -61,7 +61,7 @@ Matrix<float> orthonormal_columns(Matrix<float> y) {
     std::copy(y.data() + begin, y.data() + end, q.data() + begin);
   });
   const double pivot = orthonormalise_columns(q);
-  if (pivot < 1e-4 && (pivot < 1e-7 || orthonormalise_columns(q) < 0.5))
+  if (pivot < 1e-2 && (pivot < 1e-7 || orthonormalise_columns(q) < 0.5))
     orthonormalise_slowly(y, q);
   parallel_for(count, 1 << 16, [&](Index begin, Index end) {
     std::copy(q.data() + begin, q.data() + end, y.data() + begin);
@@ -187,7 +187,11 @@ MapState TefmFeatures::fit(RowSource& rows, const Options& options, rng::Key key
   RangeFinder finder(rows, *base, options.features, key, progress);
   Matrix<float> q = orthonormal_columns(
       options.variant == Options::Variant::s ? finder.srht() : finder.gaussian());
-  for (Index step = 0; step < options.power; ++step) q = orthonormal_columns(finder.power(q));
+  for (Index step = 0; step < options.power; ++step) {
+    Matrix<float> y = finder.power(q);
+    q = {};  // its memory is wanted
+    q = orthonormal_columns(std::move(y));
+  }
   MapState state;
   state[kCompression] = std::move(q);
   return state;

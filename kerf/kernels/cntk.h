@@ -55,6 +55,11 @@ struct CntkOptions {
     v.text("image", image,
            "HEIGHTxWIDTHxCHANNELS of a row; auto: as the data says, a table's rows are one pixel");
     v.integer("depth", depth, {1, kMaxConvolutions}, "number of convolutions");
+    describe_layers(v);
+  }
+
+  /// All but the image and the depth, which other kernels have too.
+  void describe_layers(OptionVisitor& v) {
     v.integer("filter", filter, {1, 63}, "side of the filters in pixels");
     v.choice("padding", padding, kPaddingNames, "zeros around images (same) or none (valid)");
     v.choice("pooling", pooling, kPoolingNames,

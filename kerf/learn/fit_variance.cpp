@@ -2,6 +2,7 @@
 #include "kerf/learn/fit_variance.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "kerf/core/blas.h"
@@ -11,34 +12,45 @@
 namespace kerf {
 namespace {
 
-NormalEquations sum_rows(TrainingRows& rows) {
+bool is_positive(double weight) { return weight > 0; }
+
+/// `count`: rows whose weight is not 0.
+NormalEquations sum_rows(TrainingRows& rows, double& count) {
   std::optional<NormalEquations> sums;
+  count = 0;
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().accumulate);
     if (!sums) sums.emplace(origin_of(block.z, block.y), Precision::double_);
     sums->add(block.z, block.y, block.weights);
+    count += static_cast<double>(block.weights.empty()
+                                     ? block.z.rows
+                                     : std::ranges::count_if(block.weights, is_positive));
   });
   return std::move(*sums);
 }
 
 /// Noise under which the squared errors of rows left out, over their variances, are 1 on average.
-/// `weights` of centred features; a row's share h = 1 - noise / variance when it is left out.
+/// `weights` of centred features; rows of weight `unit` have that noise.
 void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
-                       const std::vector<double>& target_mean, PredictiveVariance& variance) {
+                       const std::vector<double>& target_mean, double unit,
+                       PredictiveVariance& variance) {
   const Index targets = weights.cols();
   std::ranges::fill(variance.noise, 1.0);
   std::vector<double> sums(static_cast<std::size_t>(targets), 0.0);
-  double count = 0;
   Matrix<double> spread;
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().solve);
     spread.resize(block.z.rows, targets);
     variance.variances(block.z, spread.view());
     for (Index i = 0; i < block.z.rows; ++i) {
-      const double w = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
-      if (!(w > 0)) continue;
-      const double rest = std::max(1 - w * (spread(i, 0) - 1), 1e-12);
-      ++count;
+      const double w =
+          (block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)]) / unit;
+      if (!is_positive(w)) continue;
+      const double share = w * (spread(i, 0) - 1);  // h_i
+      KERF_REQUIRE(share < 1 + 1e-6, numeric,
+                   "the rows are others in every pass, so that none can be left out: take "
+                   "--noise likelihood");
+      const double rest = std::max(1 - share, 1e-12);
       for (Index t = 0; t < targets; ++t) {
         double error = block.y(i, t) - target_mean[static_cast<std::size_t>(t)];
         for (Index j = 0; j < block.z.cols; ++j)
@@ -47,19 +59,20 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
       }
     }
   });
-  for (std::size_t t = 0; t < sums.size(); ++t) variance.noise[t] = sums[t] / count;
+  for (std::size_t t = 0; t < sums.size(); ++t) variance.noise[t] = sums[t] / variance.weight;
 }
 
 }  // namespace
 
 PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise) {
-  const NormalEquations sums = sum_rows(rows);
-  const Stopwatch watch(rows.seconds().solve);
+  double count = 0;
+  const NormalEquations sums = sum_rows(rows, count);
+  std::optional<Stopwatch> watch(rows.seconds().solve);
   report(rows.progress(), "variance", 0, 0);
   const Index m = sums.features(), targets = sums.targets();
   const double n = sums.weight();
   PredictiveVariance result;
-  result.weight = n;
+  result.weight = count;
   result.factor.resize(m, m);
   result.factor.fill(0);
   sums.add_gram_to(result.factor.view());
@@ -78,15 +91,20 @@ PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise) 
     for (Index t = 0; t < targets; ++t)
       cross(j, t) = weights(j, t) = sums.cross(j, t) - sums.feature_sum(j) * sums.target_sum(t) / n;
   blas::cholesky_solve(result.factor.view(), weights.view());
+  // Noise is that of a row of mean weight, so that the size of all weights does not matter.
+  const double unit = n / count;
+  for (Index i = 0; i < m; ++i)
+    for (double& value : result.factor.row(i)) value /= std::sqrt(unit);
   std::vector<double> target_mean;
   for (Index t = 0; t < targets; ++t) {
     target_mean.push_back(sums.origin().targets[static_cast<std::size_t>(t)] +
                           sums.target_sum(t) / n);
     double square = sums.target_square(t) - sums.target_sum(t) * sums.target_sum(t) / n;
     for (Index j = 0; j < m; ++j) square -= cross(j, t) * weights(j, t);
-    result.noise.push_back(std::max(square, 0.0) / std::max(n - 1, 1.0));
+    result.noise.push_back(std::max(square, 0.0) / unit / std::max(count - 1, 1.0));
   }
-  if (noise == Noise::leave_one_out) set_noise_by_rows(rows, weights, target_mean, result);
+  watch.reset();
+  if (noise == Noise::leave_one_out) set_noise_by_rows(rows, weights, target_mean, unit, result);
   return result;
 }
 

@@ -7,7 +7,8 @@
 //   likelihood: maximises the marginal likelihood given lambda, with the intercept integrated out,
 //     s^2 = yc^T (I + Zc Zc^T / (n lambda))^-1 yc / (n - 1) = (|yc|^2 - yc^T Zc w) / (n - 1)
 //
-// The two agree where the model is right.  Where it is not (noise that differs from row to row, a
+// Weights: a row of weight w has the noise s^2 / w, w in units of the mean weight; h_i and r_i^2
+// are then times w.  The two agree where the model is right.  Where it is not (noise that differs from row to row, a
 // kernel chosen on the same rows), the likelihood trusts it and leave-one-out does not.
 //
 // Cost:       n m^2 + m^3/3 flops in double precision (lambda may be tiny), leave-one-out one more

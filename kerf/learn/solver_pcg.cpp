@@ -10,7 +10,7 @@
 //             of a round in the same passes: where this solver pays, that fold has very many rows.
 // Cost:       4 n m t flops and one read of the features a pass (t outputs), against n m^2 for the
 //             sums of cholesky; 4.3 m^3 flops once.
-// Reference:  math.md 11; block_cg.h, sketched_gram.h.
+// Reference:  block_cg.h, sketched_gram.h.
 // Differs:    features that fit only in 16 bits serve the iterations, and the true residual, from
 //             features made again, corrects what that rounding did (iterative refinement).
 //

@@ -165,6 +165,12 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_rows(summary);
   KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
                "--variance is for regression with a feature map");
+  KERF_REQUIRE(options.variance || options.noise == Noise::leave_one_out, usage,
+               "--noise is that of --variance: give both");
+  KERF_REQUIRE(!options.variance || options.noise == Noise::likelihood || summary.copies == 1,
+               usage,
+               "--noise leave-one-out leaves single rows out, but an image's copies would remain: "
+               "take --noise likelihood");
   KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
                "--variance is that of one lambda for all targets: leave --lambda-per-target out");
   KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),

@@ -27,12 +27,8 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kPreamble = 16, kChecksum = 4;
 
 std::uint32_t checksum(std::string_view bytes) {
-  std::uint32_t crc = 0;
-  for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 1 << 30)))
-    crc = static_cast<std::uint32_t>(
-        crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()),
-              static_cast<uInt>(std::min<std::size_t>(bytes.size(), 1 << 30))));
-  return crc;
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 template <class T>

@@ -77,7 +77,7 @@ def test_automatic_and_exact_maps(regression):
 def test_standard_deviations(regression):
     X, y = regression
     y = y + np.random.default_rng(9).normal(scale=0.3, size=len(y))
-    model = kerf.KernelRidge(map="rff", bandwidth=1.5, features=64, lambda_=1e-3, scale="none", precision="double", variance=True).fit(X, y)
+    model = kerf.KernelRidge(map="rff", bandwidth=1.5, features=64, lambda_=1e-3, scale="none", precision="double", variance=True, noise="likelihood").fit(X, y)
     mean, deviation = model.predict(X, return_std=True)
     assert np.array_equal(mean, model.predict(X)) and deviation.shape == mean.shape
     Z = model.feature_map(X).astype(np.float64)
@@ -88,6 +88,12 @@ def test_standard_deviations(regression):
     np.testing.assert_allclose(deviation, np.sqrt(expected), rtol=6e-8 / 1e-3)  # rounding of z times the condition
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(X, return_std=True)[1], deviation)
+    left_out = model.set_params(noise="leave-one-out").fit(X, y).predict(X, return_std=True)[1]
+    share = expected / noise - 1
+    noise = np.mean((yc - Zc @ np.linalg.solve(A, Zc.T @ yc)) ** 2 / (1 - share))
+    np.testing.assert_allclose(left_out, np.sqrt(noise * (1 + share)), rtol=6e-8 / 1e-3)
+    weighted = model.fit(X, y, sample_weight=np.full(n, 0.01)).predict(X, return_std=True)[1]
+    np.testing.assert_allclose(weighted, left_out, rtol=6e-8 / 1e-3)  # the size of all weights does not matter
     with pytest.raises(ValueError, match="without variances"):
         kerf.KernelRidge(map="rff", features=64).fit(X, y).predict(X, return_std=True)
     with pytest.raises(ValueError, match="block by block"):
