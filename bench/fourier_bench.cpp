@@ -107,7 +107,10 @@ void BM_Predict(benchmark::State& state, const char* map) {
 }
 
 void tefm_sizes(benchmark::internal::Benchmark* bench) {
-  bench->Args({280, 256, 1024})->Args({784, 1024, 4096})->UseRealTime()->Unit(benchmark::kMillisecond);
+  bench->Args({280, 256, 1024})
+      ->Args({784, 1024, 4096})
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
 }
 
 BENCHMARK(BM_TefmMakeF)->Apply(tefm_sizes);

@@ -26,7 +26,8 @@ double orthonormalise_columns(Matrix<double>& q) {
   parallel_for(m, kTile / 2, [&](Index begin, Index end) {
     const MatrixView<const double> left(q.data() + begin, q.rows(), end - begin, m);
     const MatrixView<const double> right(q.data() + begin, q.rows(), m - begin, m);
-    blas::gemm(true, false, 1.0, left, right, 0.0, {&gram(begin, begin), end - begin, m - begin, m});
+    blas::gemm(true, false, 1.0, left, right, 0.0,
+               {&gram(begin, begin), end - begin, m - begin, m});
   });
   if (blas::cholesky(gram.view(), 1) != 0) return 0;
   double least = gram(0, 0), largest = least;
@@ -185,8 +186,8 @@ MapState TefmFeatures::fit(RowSource& rows, const Options& options, rng::Key key
   KERF_REQUIRE(options.variant == Options::Variant::g || options.power == 0, usage,
                "map tefm: --power {} needs --variant g", options.power);
   RangeFinder finder(rows, *base, options.features, key, progress);
-  Matrix<float> q = orthonormal_columns(
-      options.variant == Options::Variant::s ? finder.srht() : finder.gaussian());
+  Matrix<float> q = orthonormal_columns(options.variant == Options::Variant::s ? finder.srht()
+                                                                               : finder.gaussian());
   for (Index step = 0; step < options.power; ++step) {
     Matrix<float> y = finder.power(q);
     q = {};  // its memory is wanted

@@ -22,9 +22,8 @@ NormalEquations sum_rows(TrainingRows& rows, double& count) {
     const Stopwatch watch(rows.seconds().accumulate);
     if (!sums) sums.emplace(origin_of(block.z, block.y), Precision::double_);
     sums->add(block.z, block.y, block.weights);
-    count += static_cast<double>(block.weights.empty()
-                                     ? block.z.rows
-                                     : std::ranges::count_if(block.weights, is_positive));
+    count += static_cast<double>(
+        block.weights.empty() ? block.z.rows : std::ranges::count_if(block.weights, is_positive));
   });
   return std::move(*sums);
 }

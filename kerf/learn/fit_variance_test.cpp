@@ -59,7 +59,8 @@ void apply(const Model& model, const Matrix<float>& x, Matrix<float>& z, Matrix<
 TEST(PredictiveVariance, IsThatOfAGaussianProcess) {
   const Data train = make_data(40, 0.3), test = make_data(55, 0.3);
   const double lambda = 0.01, c = 40 * lambda, flat = 1e6;
-  const Model model = fit_on(train, {{"features", "60"}, {"bandwidth", "1"}}, lambda, Noise::likelihood);
+  const Model model =
+      fit_on(train, {{"features", "60"}, {"bandwidth", "1"}}, lambda, Noise::likelihood);
   Matrix<float> z, zt;
   Matrix<double> scores, variance, unused;
   apply(model, test.x, zt, scores, variance);
@@ -129,8 +130,7 @@ TEST(PredictiveVariance, NoiseFitsTheErrorsOfRowsLeftOut) {
   apply(model, train.x, z, unused, unused);
   for (Index t = 0; t < 2; ++t) {
     double mean = 0;
-    for (Index i = 0; i < 40; ++i)
-      mean += standardised_square(z, train.y, i, t, 40 * lambda) / 40;
+    for (Index i = 0; i < 40; ++i) mean += standardised_square(z, train.y, i, t, 40 * lambda) / 40;
     EXPECT_NEAR(model.variance->noise[static_cast<std::size_t>(t)], mean, 1e-6 * mean);
   }
 }
