@@ -88,7 +88,8 @@ FoldPath::FoldPath(std::span<const NormalEquations> folds)
 bool FoldPath::set_pole(double lambda) {
   const Index m = total_.features();
   pole_ = lambda;
-  is_new_ = true;
+  for (Fold& fold : folds_)
+    for (Matrix<double>* vectors : {&fold.basis, &fold.gram, &fold.held}) *vectors = {};
   factor_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -98,24 +99,25 @@ bool FoldPath::set_pole(double lambda) {
     }
   });
   total_.add_gram_to(factor_.view());
-  return blas::cholesky(factor_.view()) == 0;
+  is_factored_ = blas::cholesky(factor_.view()) == 0;
+  return is_factored_;
 }
 
 void FoldPath::extend() {
   const Index m = total_.features(), targets = total_.targets();
   const auto count = static_cast<Index>(folds_.size());
+  const bool is_new = dimension() == 0;
   Matrix<double> blocks(count * targets, m);
   for (Index f = 0; f < count; ++f) {
     const Fold& fold = folds_[static_cast<std::size_t>(f)];
     const auto to = blocks.view().slice(f * targets, (f + 1) * targets);
-    std::copy_n(is_new_ ? fold.rhs.data() : fold.chain.data(), targets * m, to.data);
-    if (is_new_) continue;
-    // A_f and the last vectors of this pole, which lie in the space.
+    std::copy_n(is_new ? fold.rhs.data() : fold.chain.data(), targets * m, to.data);
+    if (is_new) continue;
+    // A_f and the last vectors, which lie in the space.
     const blas::ThreadScope scope(threads());
     const Matrix<double> parts = inner(fold.chain.view(), fold.basis.view());
     blas::gemm(false, false, 1.0, parts.view(), fold.gram.view(), fold.weight * pole_, to);
   }
-  is_new_ = false;
   blas::triangular_solve_rows(factor_.view(), false, blocks.view());
   blas::triangular_solve_rows(factor_.view(), true, blocks.view());
   for (Index f = 0; f < count; ++f) {
@@ -183,7 +185,7 @@ Index FoldPath::dimension() const {
   return largest;
 }
 
-std::vector<double> FoldPath::errors(double lambda) const {
+std::vector<double> FoldPath::errors() const {
   std::vector<double> total(static_cast<std::size_t>(total_.targets()), 0.0);
   double weight = 0;
   for (const Fold& fold : folds_) {
@@ -195,7 +197,7 @@ std::vector<double> FoldPath::errors(double lambda) const {
       double along = 0, linear = 0, mean = 0, quadratic = 0;
       for (std::size_t k = 0; k < size; ++k) {
         const auto i = static_cast<Index>(k);
-        a[k] = fold.projected_rhs(i, t) / (fold.values[k] + fold.weight * lambda);
+        a[k] = fold.projected_rhs(i, t) / (fold.values[k] + fold.weight * pole_);
         along += a[k] * fold.projected_sum[k];
         linear += a[k] * fold.projected_cross(i, t);
         mean += a[k] * fold.projected_held_sum[k];
@@ -217,6 +219,7 @@ std::vector<double> FoldPath::errors(double lambda) const {
 }
 
 std::optional<LinearModel> FoldPath::solve(double lambda) const {
+  if (!is_factored_) return std::nullopt;
   const Index m = total_.features(), targets = total_.targets();
   std::vector<double> sum;
   for (Index j = 0; j < m; ++j) sum.push_back(total_.feature_sum(j));
@@ -249,7 +252,7 @@ std::optional<LinearModel> FoldPath::solve(double lambda) const {
 }
 
 bool FoldPath::pays(Index features, Index targets) {
-  return features >= 512 && features >= 4 * kTypicalLevels * targets;
+  return features >= 2048 && features >= 4 * kTypicalLevels * targets;
 }
 
 Index FoldPath::bytes(Index features, Index targets, Index folds) {

@@ -1,25 +1,23 @@
-// Cross-validation errors for all lambdas at once, from a few Cholesky factors.
+// Cross-validation errors of all folds at one lambda, from one Cholesky factor.
 //
 //   fold f held out:  (A_f + n_f lambda I) W = B_f,    A_f = G - G_f, centred on the other folds
-//   pole lambda_p:    P = G + n lambda_p I = R^T R  (all rows)
+//   pole lambda:      P = G + n lambda I = R^T R  (all rows)
 //   space:            U_f = span{ P^-1 B_f, C P^-1 B_f, C^2 P^-1 B_f, ... },
-//                     C = P^-1 (A_f + n_f lambda_p I)
-//   Galerkin:         (U A_f U^T + n_f lambda I) a = U B_f,   W = U^T a,   for every lambda
+//                     C = P^-1 (A_f + n_f lambda I)
+//   Galerkin:         (U A_f U^T + n_f lambda I) a = U B_f,   W = U^T a
 //
-// The spaces do not depend on lambda, so that a grid of any length costs no more than one lambda;
-// the error on the fold held out is a quadratic form in a.  C has its eigenvalues below 1, in a
-// bunch near (folds - 1)/folds as far as G_f resembles G/folds; without its lambda_p they would
-// reach down to 0 wherever G is small against n lambda_p.
+// The error on the fold held out is a quadratic form in a.  C has its eigenvalues below 1, in a
+// bunch near (folds - 1)/folds as far as G_f resembles G/folds.
 //
 // Error:      that of conjugate gradients preconditioned by P: it falls by (sqrt(k) - 1)/(sqrt(k) +
-//             1) or better a level, with k about max(lambda/lambda_p, lambda_p/lambda) times the
-//             condition number of C, which grows as folds have few rows for the features.  Far
-//             from all poles an error may creep while it is percents off.  Another pole may be
-//             added at any time: its space is added to the others.
+//             1) or better a level, with k the condition number of C, which grows as folds have few
+//             rows for the features.  Errors at other lambdas than the pole are not to be had from
+//             these spaces: where C is near to a multiple of I they stand still and are percents
+//             off (half a decade away on a real set: 2 %, enough to choose a lambda ten times too
+//             large).
 // Cost:       one Cholesky a pole; a level: 2 products with G or G_f and 2 triangular solves for
 //             each fold and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
-// Reference:  Ruhe, "Rational Krylov sequence methods for eigenvalue computation", 1984 (the
-//             spaces); Golub & Meurant, "Matrices, moments and quadrature", 1994.
+// Reference:  Golub & Van Loan, "Matrix computations", sections 10.1 and 11.5.
 // Differs:    block spaces, and a preconditioner shared by all folds.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -37,15 +35,16 @@ class FoldPath {
   /// Folds without rows are left out.  The sums must outlive it.
   explicit FoldPath(std::span<const NormalEquations> folds);
 
-  /// Factors P at lambda_p; false if that is singular.
+  /// Factors P at lambda and begins anew; false if that is singular.
   bool set_pole(double lambda);
   /// One more level of every fold's space.
   void extend();
-  /// Largest dimension of a space so far.
+  /// Largest dimension of a space of this pole.
   Index dimension() const;
 
-  /// Squared error of each target on the folds held out, divided by the weight of all rows.
-  std::vector<double> errors(double lambda) const;
+  /// Squared error of each target on the folds held out at the pole's lambda, divided by the weight
+  /// of all rows.
+  std::vector<double> errors() const;
 
   /// The model of all rows, by conjugate gradients with the pole's factor; none if that would take
   /// longer than a factor at lambda itself.
@@ -62,7 +61,7 @@ class FoldPath {
     std::vector<double> sum, target;   // of the training rows: s, sum of targets
     Matrix<double> rhs;                // B_f, a target in each row
     Matrix<double> basis, gram, held;  // U; U A_f; U G_f: vectors in rows
-    Matrix<double> chain;              // the newest vectors of the pole, in the space
+    Matrix<double> chain;              // the newest vectors, in the space
     // In the coordinates of the space:
     std::vector<double> values;  // eigenvalues of U A_f U^T
     Matrix<double> vectors, projected_rhs, projected_cross, quadratic;
@@ -72,8 +71,8 @@ class FoldPath {
   void project(Fold& fold) const;
 
   NormalEquations total_;
-  double pole_ = 0;      // lambda_p
-  bool is_new_ = false;  // no level has been made with it
+  double pole_ = 0;
+  bool is_factored_ = false;
   Matrix<double> factor_;
   std::vector<Fold> folds_;
   double weight_ = 0;

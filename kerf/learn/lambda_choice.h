@@ -1,14 +1,13 @@
 // The choice of lambda by k-fold cross-validation, from sums over each fold.
 //
 // The automatic grid: half decades of the mean diagonal of the centred G/n, from 1e-6 to 1e5 times
-// it.  Many features: fold_path.h gives the errors of the whole grid from a few factors, level
-// by level until they stand still.  Few features, very many targets, or fewer than 4 rows a feature (a
-// limit set on digits and MNIST, not derived): one Cholesky for each fold and
-// lambda, walking downhill from a tenth of the unit in decades, then in half decades.
+// it, walked downhill from a tenth of the unit in decades, then in half decades.  Many features:
+// fold_path.h gives the errors of all folds at one lambda from one Cholesky.  Few features, very
+// many targets, or fewer than 4 rows a feature (a limit set on digits and MNIST, not derived): one
+// Cholesky for each fold and lambda; of a given grid all of them.
 //
-// Error:      fold_path: errors at the best lambda and its neighbours within about 1e-3 of
-//             themselves; far from the best they are upper estimates.  Where they do not come to a
-//             standstill, Cholesky from their best downhill: exact.
+// Error:      fold_path: within about 1e-3.  Where its errors do not come to a standstill, Cholesky:
+//             exact.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
