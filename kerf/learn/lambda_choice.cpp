@@ -62,10 +62,12 @@ bool is_settled(const Errors& before, const Errors& now) {
 /// were small: they must not choose then.
 bool fill_by_path(FoldPath& path, bool all, std::size_t start, Index features, Index targets,
                   const Progress& progress, LambdaTable& table) {
-  const Errors none(static_cast<std::size_t>(targets), std::numeric_limits<double>::infinity());
+  const auto none = [&] {
+    return Errors(static_cast<std::size_t>(targets), std::numeric_limits<double>::infinity());
+  };
   bool good = true;
   fill(table, all, start, progress, [&](double lambda) {
-    if (!good || !path.set_pole(lambda)) return none;  // singular: no lambda to choose
+    if (!good || !path.set_pole(lambda)) return none();  // singular: no lambda to choose
     Errors before, now;
     for (Index level = 0; level < kMostLevels && path.dimension() + targets <= features / 2;
          ++level) {
@@ -75,7 +77,7 @@ bool fill_by_path(FoldPath& path, bool all, std::size_t start, Index features, I
       before = std::move(now);
     }
     good = false;
-    return none;
+    return none();
   });
   return good;
 }
