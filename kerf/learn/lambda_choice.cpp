@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kerf/core/error.h"
 #include "kerf/core/options.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kStartStep = -2;  // of the automatic grid, where the walk begins
 
-constexpr double kSettled = 1e-5;  // relative change of an error that stands still
+constexpr double kSettled = 3e-4;  // relative change of an error that stands still
 constexpr Index kMostLevels = 12;  // of a pole
 
 using Errors = std::vector<double>;  // of each target
@@ -52,10 +53,16 @@ void fill_directly(std::span<const NormalEquations> folds, bool all, std::size_t
        [&](double lambda) { return cross_validation_errors(folds, lambda); });
 }
 
-bool is_settled(const Errors& before, const Errors& now) {
-  return before.size() == now.size() && std::ranges::equal(before, now, [](double a, double b) {
-           return std::abs(a - b) <= kSettled * std::abs(b);
-         });
+/// Whether the errors of three levels have come to a standstill: what further levels would add, at
+/// the rate at which their changes fall, is little.
+bool is_settled(const Errors& first, const Errors& second, const Errors& third) {
+  for (std::size_t t = 0; t < third.size(); ++t) {
+    if (t >= first.size()) return false;
+    const double before = std::abs(second[t] - first[t]), change = std::abs(third[t] - second[t]);
+    const double rate = change < before ? change / before : 1;
+    if (!(change * rate <= kSettled * (1 - rate) * std::abs(third[t])) && change > 0) return false;
+  }
+  return true;
 }
 
 /// One Cholesky for each lambda.  False if errors did not come to a standstill while the spaces
@@ -68,13 +75,13 @@ bool fill_by_path(FoldPath& path, bool all, std::size_t start, Index features, I
   bool good = true;
   fill(table, all, start, progress, [&](double lambda) {
     if (!good || !path.set_pole(lambda)) return none();  // singular: no lambda to choose
-    Errors before, now;
+    Errors first, second, third;
     for (Index level = 0; level < kMostLevels && path.dimension() + targets <= features / 2;
          ++level) {
       path.extend();
-      now = path.errors();
-      if (is_settled(before, now)) return now;
-      before = std::move(now);
+      first = std::exchange(second, std::move(third));
+      third = path.errors();
+      if (is_settled(first, second, third)) return third;
     }
     good = false;
     return none();
