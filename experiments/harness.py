@@ -119,7 +119,7 @@ def _draw(path, rows, plots):
     matplotlib.rcParams.update({"svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10, "svg.hashsalt": "kerf",
                                 "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25})
     from matplotlib import pyplot
-    across = 2 if len(plots) == 4 else min(3, len(plots))
+    across = {4: 2, 8: 4}.get(len(plots), min(3, len(plots)))
     down = -(-len(plots) // across)
     figure, axes = pyplot.subplots(down, across, figsize=(4.5 * across + 1.2, 3.6 * down), squeeze=False, layout="constrained")
     legend = {}  # one for all panels, where it hides no line
