@@ -266,6 +266,12 @@ TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
         if (exact[k][t] < exact[best[t]][t]) best[t] = k;
     }
     EXPECT_EQ(choice.lambda, grid[best_of_all]);
+    // Every lambda that was tried, not only the best: an error that is off elsewhere misleads.
+    for (const auto& point : choice.path) {
+      const auto k = static_cast<std::size_t>(std::ranges::find(grid, point.lambda) - grid.begin());
+      ASSERT_LT(k, grid.size());
+      EXPECT_NEAR(point.cv_error, mean(k), 1e-3 * mean(k)) << point.lambda;
+    }
     EXPECT_EQ(choice.per_target.size(), per_target ? 3u : 0u);
     if (per_target)
       for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(choice.per_target[t], grid[best[t]]) << t;
