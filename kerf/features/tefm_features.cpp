@@ -70,6 +70,15 @@ Matrix<float> orthonormal_columns(Matrix<float> y) {
   return y;
 }
 
+Matrix<float> transposed(const Matrix<float>& a) {
+  Matrix<float> out(a.cols(), a.rows());
+  parallel_for(out.rows(), 16, [&](Index begin, Index end) {
+    for (Index j = 0; j < out.cols(); ++j)
+      for (Index i = begin; i < end; ++i) out(i, j) = a(j, i);
+  });
+  return out;
+}
+
 /// y += f^T t, for f: rows x D, t: rows x m, by tiles of y.
 void add_product(MatrixView<const float> f, MatrixView<const float> t, Matrix<float>& y) {
   const blas::ThreadScope one(1);
@@ -118,7 +127,7 @@ class RangeFinder {
   Matrix<float> srht() {
     RowSrht sketch(features_, base_.out_dim(), key_.child("srht"));
     for_each([&](Index first, MatrixView<const float> f) { sketch.add(first, RowsView(f)); });
-    return sketch.result_transposed();
+    return transposed(sketch.result());
   }
 
  private:

@@ -15,9 +15,14 @@
 namespace kerf {
 namespace {
 
-constexpr Index kStrip = 1024;  // columns that a thread takes at a time
-constexpr Index kTile = 64;     // columns that are transposed together,
-constexpr Index kLine = 16;     // so many rows at a time: a cache line
+constexpr Index kStrip = 1024;  // columns that a thread takes at a time in RowOsnap
+constexpr Index kColumns = 64;  // and in RowSrht: B rows of them should fit the second-level cache
+
+/// A row's piece of kColumns, asked for before it is needed: the next row is far away.
+constexpr Index kAhead = 8;
+void prefetch(const float* at) {
+  for (Index j = 0; j < kColumns; j += 16) __builtin_prefetch(at + j);
+}
 
 void add_to(const Matrix<float>& from, Matrix<float>& to) {
   const Index count = to.rows() * to.cols();
@@ -116,91 +121,103 @@ void RowOsnap::merge(const RowOsnap& other) {
 
 // ---- RowSrht ------------------------------------------------------------------------------------
 
-RowSrht::RowSrht(Index out_rows, Index cols, rng::Key key, Index block_rows) : key_(key) {
+RowSrht::RowSrht(Index out_rows, Index cols, rng::Key key, Index block_rows)
+    : key_(key), out_rows_(out_rows), cols_(cols) {
   KERF_REQUIRE(out_rows >= 1 && cols >= 1, usage, "a row sketch of {} x {}", out_rows, cols);
   if (block_rows == 0) block_rows = std::max<Index>(256, hadamard_size(out_rows));
   KERF_REQUIRE(block_rows >= 1 && hadamard_size(block_rows) == block_rows, usage,
                "row blocks of {}: not a power of two", block_rows);
-  sum_.resize(cols, out_rows);
+  block_rows_ = block_rows;
+  sum_.resize((cols + kColumns - 1) / kColumns * out_rows, kColumns);
   sum_.fill(0.0f);
-  pending_.resize(cols, block_rows);
 }
 
 void RowSrht::add(Index first_row, const RowsView& z) {
-  const Index cols = sum_.rows(), size = block_rows();
-  require_stream(first_row, z, cols);
+  require_stream(first_row, z, cols_);
   for (Index i = 0; i < z.rows();) {
-    const Index block = (first_row + i) / size, offset = (first_row + i) % size;
-    const Index count = std::min(z.rows() - i, size - offset);
-    if (block != block_) {
-      flush();
-      pending_.fill(0.0f);
-      block_ = block;
-    }
-    if (z.is_sparse()) {
-      for (Index r = 0; r < count; ++r) {
-        const SparseRow row = z.sparse().row(i + r);
-        for (std::size_t k = 0; k < row.values.size(); ++k)
-          pending_(row.columns[k], offset + r) = row.values[k];
-      }
+    const Index block = (first_row + i) / block_rows_, offset = (first_row + i) % block_rows_;
+    const Index count = std::min(z.rows() - i, block_rows_ - offset);
+    if (block != block_) flush();
+    if (count == block_rows_ && !z.is_sparse()) {
+      add_block(block, z.dense().slice(i, i + count), sum_);
     } else {
-      parallel_for(cols, kTile, [&](Index begin, Index end) {
-        // By squares: lines of pending_ that are a power of two apart push each other out.
-        float square[kTile][kLine];
-        for (Index r = 0; r < count; r += kLine) {
-          const Index rows = std::min(kLine, count - r);
-          for (Index k = 0; k < rows; ++k)
-            for (Index j = begin; j < end; ++j) square[j - begin][k] = z.dense()(i + r + k, j);
-          for (Index j = begin; j < end; ++j)
-            std::copy_n(square[j - begin], rows, &pending_(j, offset + r));
-        }
-      });
+      add_pending(block, offset, z, i, i + count);
     }
     i += count;
   }
 }
 
-void RowSrht::add_block(Index block, const Matrix<float>& columns, Matrix<float>& sum) const {
-  const Index m = sum.cols();
+void RowSrht::add_pending(Index block, Index offset, const RowsView& z, Index begin, Index end) {
+  if (block_ < 0) {
+    pending_.resize(block_rows_, cols_);
+    pending_.fill(0.0f);
+    block_ = block;
+  }
+  for (Index i = begin; i < end; ++i) {
+    const auto to = pending_.row(offset + i - begin);
+    if (z.is_sparse()) {
+      const SparseRow row = z.sparse().row(i);
+      for (std::size_t k = 0; k < row.values.size(); ++k)
+        to[static_cast<std::size_t>(row.columns[k])] = row.values[k];
+    } else {
+      std::ranges::copy(z.dense().row(i), to.begin());
+    }
+  }
+}
+
+void RowSrht::add_block(Index block, MatrixView<const float> rows, Matrix<float>& sum) const {
+  const Index m = out_rows_;
   const rng::Key key = key_.child(static_cast<std::uint64_t>(block));
-  const SampledHadamard transform(columns.cols(), m, 1 / std::sqrt(static_cast<double>(m)),
-                                  SampledHadamard::Order::sorted, key);
-  std::vector<float> signs(static_cast<std::size_t>(m));
-  rng::fill_sign(key.child("out"), 0, signs);
-  parallel_for(sum.rows(), kTile, [&](Index begin, Index end) {
-    std::vector<float> row(static_cast<std::size_t>(m));
-    for (Index j = begin; j < end; ++j) {
-      transform.apply(columns.row(j), row);
-      float* out = sum.row(j).data();
-      for (std::size_t i = 0; i < row.size(); ++i) out[i] += signs[i] * row[i];
+  std::vector<float> signs(static_cast<std::size_t>(rows.rows));
+  std::vector<float> out_signs(static_cast<std::size_t>(m));
+  rng::fill_sign(key.child("sign"), 0, signs);
+  rng::fill_sign(key.child("out"), 0, out_signs);
+  const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(m)));
+  for (float& sign : signs) sign *= scale;
+  const auto sample = balanced_sample(rows.rows, m, false, key.child("sample"));
+  parallel_for(rows.cols, kColumns, [&](Index begin, Index end) {
+    // A copy without gaps: in place, lines that are a power of two apart push each other out.
+    thread_local Matrix<float> strip;
+    strip.resize(rows.rows, kColumns);
+    if (end - begin < kColumns) strip.fill(0.0f);
+    for (Index r = 0; r < rows.rows; ++r) {
+      const float sign = signs[static_cast<std::size_t>(r)];
+      const float* from = rows.row(r).data();
+      prefetch(from + begin + kAhead * rows.stride);
+      float* to = strip.row(r).data() - begin;
+      for (Index j = begin; j < end; ++j) to[j] = sign * from[j];
+    }
+    walsh_hadamard_columns(strip.view());
+    float* to = sum.data() + begin * m;
+    for (std::size_t i = 0; i < sample.size(); ++i, to += kColumns) {
+      const float* from = strip.row(sample[i]).data();
+      for (Index j = 0; j < kColumns; ++j) to[j] += out_signs[i] * from[j];
     }
   });
 }
 
 void RowSrht::flush() {
-  if (block_ >= 0) add_block(block_, pending_, sum_);
+  if (block_ >= 0) add_block(block_, pending_.view(), sum_);
   block_ = -1;
 }
 
 void RowSrht::merge(const RowSrht& other) {
-  KERF_REQUIRE(sum_.rows() == other.sum_.rows() && sum_.cols() == other.sum_.cols() &&
-                   block_rows() == other.block_rows() && key_ == other.key_,
+  KERF_REQUIRE(out_rows_ == other.out_rows_ && cols_ == other.cols_ &&
+                   block_rows_ == other.block_rows_ && key_ == other.key_,
                usage, "row sketches with other dimensions or another key cannot be merged");
   add_to(other.sum_, sum_);
-  if (other.block_ >= 0) add_block(other.block_, other.pending_, sum_);
-}
-
-Matrix<float> RowSrht::result_transposed() const {
-  Matrix<float> sum = copy(sum_);
-  if (block_ >= 0) add_block(block_, pending_, sum);
-  return sum;
+  if (other.block_ >= 0) add_block(other.block_, other.pending_.view(), sum_);
 }
 
 Matrix<float> RowSrht::result() const {
-  const Matrix<float> sum = result_transposed();
-  Matrix<float> out(sum.cols(), sum.rows());
-  for (Index i = 0; i < out.rows(); ++i)
-    for (Index j = 0; j < out.cols(); ++j) out(i, j) = sum(j, i);
+  Matrix<float> sum = copy(sum_);
+  if (block_ >= 0) add_block(block_, pending_.view(), sum);
+  Matrix<float> out(out_rows_, cols_);
+  for (Index j = 0; j < cols_; j += kColumns) {
+    const Index width = std::min(kColumns, cols_ - j);
+    for (Index i = 0; i < out_rows_; ++i)
+      std::copy_n(sum.row(j / kColumns * out_rows_ + i).data(), width, out.row(i).data() + j);
+  }
   return out;
 }
 

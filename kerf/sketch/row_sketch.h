@@ -5,7 +5,8 @@
 //
 // RowOsnap:   OSNAP (count_sketch.h) with c nonzeros in each column of S; c = 1: CountSketch.
 // RowSrht:    an independent SRHT for each block of B = 2^b rows, with independent signs on its m
-//             outputs too, all added up: S = sum_b R_b S_b.  Keeps up to B rows.
+//             outputs too, all added up: S = sum_b R_b S_b.  Keeps up to B rows, where a
+//             block does not come whole.
 //
 // Unbiased:   E (S Z)^T (S Z) = Z^T Z.
 // Variance:   for columns u, v of Z.  RowOsnap: V(u, v) / m (sketch.h).  RowSrht, with u_b the
@@ -60,23 +61,24 @@ class RowSrht {
   /// `block_rows`: B, a power of two; 0: m rounded up to one, at least 256.
   RowSrht(Index out_rows, Index cols, rng::Key key, Index block_rows = 0);
 
-  Index block_rows() const { return pending_.cols(); }
+  Index block_rows() const { return block_rows_; }
 
   void add(Index first_row, const RowsView& z);
   void merge(const RowSrht& other);
   /// S Z so far, m x cols.
   Matrix<float> result() const;
-  /// (S Z)^T so far, cols x m: how it is kept.
-  Matrix<float> result_transposed() const;
 
  private:
-  /// sum += the sketch of one block of rows, given as columns.
-  void add_block(Index block, const Matrix<float>& columns, Matrix<float>& sum) const;
+  /// Keeps rows begin .. end - 1 of z, which begin `offset` rows into the block.
+  void add_pending(Index block, Index offset, const RowsView& z, Index begin, Index end);
+  /// sum += the sketch of one block of rows.
+  void add_block(Index block, MatrixView<const float> rows, Matrix<float>& sum) const;
   void flush();
 
   rng::Key key_;
-  Matrix<float> sum_;      // cols x m
-  Matrix<float> pending_;  // cols x B: the rows of the current block so far, zeros elsewhere
+  Index out_rows_, cols_, block_rows_;
+  Matrix<float> sum_;      // the first columns of all rows, then the next, ...: no far jumps
+  Matrix<float> pending_;  // B x cols: the rows of the current block so far, zeros elsewhere
   Index block_ = -1;       // its number; -1: nothing is pending
 };
 

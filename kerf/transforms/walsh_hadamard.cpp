@@ -220,6 +220,21 @@ void radix_pass(Index radix, T* x, Index n, Index stride) {
 /// Radix of the next pass when `factor` (a power of two) is still to do.
 inline Index next_radix(Index factor) { return factor <= 16 ? factor : 8; }
 
+/// The levels from distance `first` on of x[0 .. n), longer arrays recursively.
+template <class T>
+void later_passes(T* x, Index n, Index first) {
+  if (n > kBase<T> && n > first) {
+    const Index radix = std::min<Index>(8, n / std::max(first, kBase<T>));
+    for (Index part = 0; part < n; part += n / radix) later_passes(x + part, n / radix, first);
+    return radix_pass(radix, x, n, n / radix);
+  }
+  for (Index stride = first; stride < n;) {
+    const Index radix = next_radix(n / stride);
+    radix_pass(radix, x, n, stride);
+    stride *= radix;
+  }
+}
+
 /// Rows shorter than one vector.
 template <class T, class Source>
 void transform_tiny(const Source& source, T* out, Index n) {
@@ -253,11 +268,7 @@ void transform_row(const Source& source, Index first, T* out, Index n) {
     default:
       first_pass<8>(source, first, out, n);
   }
-  for (Index stride = kChunk<T>; stride < n;) {
-    const Index radix = next_radix(n / stride);
-    radix_pass(radix, out, n, stride);
-    stride *= radix;
-  }
+  later_passes(out, n, kChunk<T>);
 }
 
 // ---- entry points -------------------------------------------------------------------------------
@@ -270,6 +281,7 @@ void float_rows(float* x, Index rows, Index stride, Index n) { transform_rows(x,
 void double_rows(double* x, Index rows, Index stride, Index n) {
   transform_rows(x, rows, stride, n);
 }
+void float_columns(float* x, Index rows, Index cols) { later_passes(x, rows * cols, cols); }
 void signed_row(const float* x, const float* signs, Index size, float* out, Index n) {
   transform_row(Signed<float>{x, signs, size}, 0, out, n);
 }
@@ -291,6 +303,7 @@ namespace {
 
 HWY_EXPORT(float_rows);
 HWY_EXPORT(double_rows);
+HWY_EXPORT(float_columns);
 HWY_EXPORT(signed_row);
 HWY_EXPORT(flipped_row);
 
@@ -337,6 +350,14 @@ void walsh_hadamard(MatrixView<double> x) {
   parallel_for(x.rows, grain(x.cols), [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(double_rows)(x.row(begin).data(), end - begin, x.stride, x.cols);
   });
+}
+
+void walsh_hadamard_columns(MatrixView<float> x) {
+  checked_length(x.rows);
+  KERF_REQUIRE(x.cols >= 8 && hadamard_size(x.cols) == x.cols && x.stride == x.cols, usage,
+               "a Walsh-Hadamard transform down {} columns, {} apart: not a power of two from 8 on",
+               x.cols, x.stride);
+  HWY_DYNAMIC_DISPATCH(float_columns)(x.data, x.rows, x.cols);
 }
 
 void signed_walsh_hadamard(std::span<const float> x, std::span<const float> signs,

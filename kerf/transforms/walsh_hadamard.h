@@ -34,6 +34,10 @@ Index hadamard_size(Index n);
 void walsh_hadamard(MatrixView<float> x);
 void walsh_hadamard(MatrixView<double> x);
 
+/// Every column in place, x = H x, on the calling thread: x.rows a power of two, x.cols one from 8
+/// on, without gaps between rows.
+void walsh_hadamard_columns(MatrixView<float> x);
+
 /// out = H (signs . x), x followed by zeros up to out.size(), a power of two; signs.size() >=
 /// x.size().  `signs` may carry any factor (an isometry scale costs nothing there).  On the calling
 /// thread; out may be x itself.

@@ -73,6 +73,28 @@ TEST(WalshHadamard, TreatsEachRowAloneAtAnyThreadCount) {
   EXPECT_EQ(one, two);  // the 8 columns behind each row too: nobody touched them
 }
 
+TEST(WalshHadamardColumns, HasTheBitsOfTheReferenceDownEveryColumn) {
+  for (const auto [rows, cols] :
+       {std::pair<Index, Index>{1, 8}, {2, 8}, {64, 8}, {256, 64}, {4096, 16}, {2, 16384}}) {
+    auto x = gaussian<float>(rows * cols, 7);
+    auto expected = x;
+    for (Index j = 0; j < cols; ++j) {
+      std::vector<float> column;
+      for (Index i = 0; i < rows; ++i) column.push_back(x[static_cast<std::size_t>(i * cols + j)]);
+      walsh_hadamard_reference(std::span(column));
+      for (Index i = 0; i < rows; ++i)
+        expected[static_cast<std::size_t>(i * cols + j)] = column[static_cast<std::size_t>(i)];
+    }
+    walsh_hadamard_columns({x.data(), rows, cols});
+    EXPECT_EQ(x, expected) << rows << " x " << cols;
+  }
+  std::vector<float> x(36);
+  EXPECT_THROW(walsh_hadamard_columns({x.data(), 3, 8}), Error);
+  EXPECT_THROW(walsh_hadamard_columns({x.data(), 2, 12}), Error);
+  EXPECT_THROW(walsh_hadamard_columns({x.data(), 2, 4}), Error);
+  EXPECT_THROW(walsh_hadamard_columns({x.data(), 2, 8, 16}), Error);
+}
+
 TEST(SignedWalshHadamard, PadsFlipsAndTransformsInOneGo) {
   for (const Index n : {1, 2, 4, 8, 16, 32, 64, 128, 1024, 4096, 32768})
     for (const Index size : {n, n / 2 + 1, n * 3 / 4, n - 1, Index{0}}) {
