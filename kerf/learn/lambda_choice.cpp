@@ -21,7 +21,8 @@ constexpr Index kMostLevels = 12;  // of a pole
 
 using Errors = std::vector<double>;  // of each target
 
-/// Fills the table: all of it, or downhill from `start`, in decades, then in half decades.
+/// Fills the table: all of it, or downhill from `start`, in decades, then in half decades; larger
+/// lambdas first, which take fewer levels and are never singular.
 void fill(LambdaTable& table, bool all, std::size_t start, const Progress& progress,
           const std::function<Errors(double lambda)>& errors_of) {
   const auto error_at = [&](std::size_t k) {
@@ -38,7 +39,7 @@ void fill(LambdaTable& table, bool all, std::size_t start, const Progress& progr
   auto best = static_cast<std::ptrdiff_t>(start);
   const auto last = static_cast<std::ptrdiff_t>(table.lambdas.size()) - 1;
   for (const std::ptrdiff_t stride : {2, 1})
-    for (const std::ptrdiff_t direction : {-stride, stride})
+    for (const std::ptrdiff_t direction : {stride, -stride})
       for (std::ptrdiff_t next = best + direction;
            next >= 0 && next <= last &&
            error_at(static_cast<std::size_t>(next)) < error_at(static_cast<std::size_t>(best));
