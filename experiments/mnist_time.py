@@ -18,9 +18,10 @@ OURS = {
     "exact, first 8,000 rows, s 0.5": ["--map", "exact", "--kernel", "gaussian", "--bandwidth", "0.5", "--rows", "8000", *LAMBDA],
     "nystrom 2048, s 0.5": ["--map", "nystrom", "--bandwidth", "0.5", "--features", "2048", *LAMBDA],
     "nystrom 4096, s 0.5": ["--map", "nystrom", "--bandwidth", "0.5", "--features", "4096", *LAMBDA],
-    "nystrom 4608, first 40,000 rows, s 0.5": ["--map", "nystrom", "--bandwidth", "0.5", "--features", "4608", "--rows", "40000", *LAMBDA],
+    "nystrom 2048, centres, s 0.5": ["--map", "nystrom", "--landmarks", "centres", "--bandwidth", "0.5", "--features", "2048", *LAMBDA],
+    "nystrom 3328, centres, s 0.5": ["--map", "nystrom", "--landmarks", "centres", "--bandwidth", "0.5", "--features", "3328", *LAMBDA],
 }
-BEST_NAME = "nystrom 4608, first 40,000 rows, s 0.5"
+BEST_NAME = "nystrom 3328, centres, s 0.5"
 BEST = OURS[BEST_NAME]
 
 

@@ -79,7 +79,7 @@ TEST(KernelColumns, AreTheValuesOfEveryKernel) {
 // value, grows by at most 1/sqrt(e) = 1e3 in z, sqrt(m) of them at random.
 void expect_projection(const char* kernel_name, const Params& kernel_options) {
   const Matrix<float> x = gaussian_rows(120, 12, 3);
-  for (const char* landmarks : {"uniform", "leverage"}) {
+  for (const char* landmarks : {"uniform", "leverage", "centres"}) {
     Params params = kernel_options;
     params.insert({{"features", "30"}, {"kernel", kernel_name}, {"landmarks", landmarks}});
     const MapState state = fit("nystrom", x, params);

@@ -7,6 +7,7 @@
 #include "kerf/core/blas.h"
 #include "kerf/core/data_summary.h"
 #include "kerf/core/require.h"
+#include "kerf/features/cluster_centres.h"
 #include "kerf/features/fitted_map.h"
 #include "kerf/features/kernel_columns.h"
 #include "kerf/kernels/gram.h"
@@ -15,9 +16,10 @@ namespace kerf {
 namespace {
 
 constexpr Index kScoreRows = 1024;  // sample behind leverage scores
+constexpr Index kCentreRows = 16;   // behind each centre of a cluster
 constexpr Index kBlockRows = 1024;
 constexpr double kRidge = 1e-6;  // of the mean diagonal
-constexpr double kGentle = 100;  // most that rounding may grow by
+constexpr double kGentle = 200;  // most that rounding may grow by
 constexpr const char* kLandmarks = "landmarks";
 
 Matrix<float> dense_rows(const RowsView& x) {
@@ -195,6 +197,22 @@ Matrix<float> leverage_rows(RowSource& source, const NystromOptions& options, rn
   return landmarks.take();
 }
 
+Matrix<float> landmark_rows(RowSource& source, const NystromOptions& options, rng::Key key,
+                            const Progress& progress) {
+  const Index m = options.features;
+  Index total = 0;
+  switch (options.landmarks) {
+    case NystromOptions::Landmarks::leverage:
+      return leverage_rows(source, options, key, progress);
+    case NystromOptions::Landmarks::centres:
+      return cluster_centres(
+          uniform_rows(source, kCentreRows * m, key.child("sample"), progress, total), m,
+          key.child("centre"));
+    default:
+      return uniform_rows(source, m, key.child("landmark"), progress, total);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> NystromFeatures::kernel(const Options& options) {
@@ -208,11 +226,7 @@ std::unique_ptr<Kernel> NystromFeatures::kernel(const Options& options) {
 
 MapState NystromFeatures::fit(RowSource& rows, const Options& options, rng::Key key,
                               const Progress& progress) {
-  Index total = 0;
-  Matrix<float> landmarks =
-      options.landmarks == Options::Landmarks::leverage
-          ? leverage_rows(rows, options, key, progress)
-          : uniform_rows(rows, options.features, key.child("landmark"), progress, total);
+  Matrix<float> landmarks = landmark_rows(rows, options, key, progress);
   const Matrix<double> k = gram_of(*kernel(options), landmarks);
   MapState state;
   state[kCompression] = inverse_factor(k, std::max(kRidge * mean_diagonal(k), 1e-30));
@@ -233,7 +247,9 @@ std::unique_ptr<FeatureMap> NystromFeatures::restore(Index in_dim, const Options
 
 Index NystromFeatures::bytes(Index in_dim, const Options& options) {
   const Index m = options.features, s = std::min(m, kScoreRows);
-  return m * (16 * in_dim + 28 * m) + 4 * kBlockRows * (in_dim + s);
+  // The sample is there twice while it is put together.
+  const Index sample = options.landmarks == Options::Landmarks::centres ? kCentreRows * m : 0;
+  return 8 * sample * in_dim + m * (16 * in_dim + 28 * m) + 4 * kBlockRows * (in_dim + s);
 }
 
 }  // namespace kerf
