@@ -62,9 +62,13 @@ SolverChoice choose_solver(const Problem& problem) {
       return c.entry->solver == Solver::cholesky && candidates.size() > 1;
     });
   const auto fits = [&](const Candidate& c) { return c.bytes <= problem.memory; };
+  // How many steps pcg will take is a guess: it must be worth a quarter.
+  const auto handicap = [](const Candidate& c) {
+    return c.seconds * (c.entry->solver == Solver::pcg ? 1.25 : 1);
+  };
   std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
     if (fits(a) != fits(b)) return fits(a);
-    return fits(a) ? a.seconds < b.seconds : a.bytes < b.bytes;
+    return fits(a) ? handicap(a) < handicap(b) : a.bytes < b.bytes;
   });
   const Candidate& best = candidates.front();
   std::string reason = fmt::format("about {} expected", about(best.seconds));
