@@ -7,6 +7,7 @@
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/symmetric_product.h"
 
 namespace kerf {
 namespace {
@@ -15,6 +16,7 @@ constexpr Index kCrossRows = 512;  // rows summed in single precision for C
 
 /// Side of a tile of G.  Large ones are quicker, small ones can be shared out among more threads.
 constexpr Index kSmallTile = 512, kLargeTile = 1024;
+constexpr Index kParts = 8;  // sums that a product with G is made of, at most
 Index tile_side(Index features) { return features >= 4 * kLargeTile ? kLargeTile : kSmallTile; }
 Index tile_size(Index tile, Index features) {
   return std::min(tile_side(features), features - tile * tile_side(features));
@@ -212,29 +214,39 @@ void NormalEquations::add_gram_to(MatrixView<double> out) const {
 }
 
 Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
-  const Index side = tile_side(features());
-  Matrix<double> out(features(), b.cols);
-  const blas::ThreadScope one(1);
-  parallel_for(tiles_, 1, [&](Index begin, Index end) {
+  const Index side = tile_side(features()), m = features();
+  Matrix<double> x(b.cols, m);
+  for (Index j = 0; j < m; ++j)
+    for (Index k = 0; k < b.cols; ++k) x(k, j) = b(j, k);
+  const auto columns_of = [&](auto& rows, Index tile) {
+    return MatrixView(rows.data() + tile * side, rows.rows(), tile_size(tile, m), m);
+  };
+  // Sums of every kParts-th row of tiles, added up in order: the threads leave no trace.
+  std::vector<Matrix<double>> parts(static_cast<std::size_t>(std::min(kParts, tiles_)));
+  parallel_for(std::ssize(parts), 1, [&](Index begin, Index end) {
     Matrix<double> whole;
-    for (Index r = begin; r < end; ++r) {
-      const Index first = r * side, size = tile_size(r, features());
-      const auto rows = out.view().slice(first, first + size);
-      for (Index c = 0; c < tiles_; ++c) {
-        const auto& tile = gram_[static_cast<std::size_t>(c < r ? tile_of(c, r) : tile_of(r, c))];
-        const auto factor = b.slice(c * side, c * side + tile_size(c, features()));
-        const double before = c == 0 ? 0.0 : 1.0;
-        if (c != r) {
-          blas::gemm(c < r, false, 1.0, tile.view(), factor, before, rows);
-          continue;
-        }
-        whole.resize(size, size);
-        for (Index i = 0; i < size; ++i)
-          for (Index j = 0; j < size; ++j) whole(i, j) = i <= j ? tile(i, j) : tile(j, i);
-        blas::gemm(false, false, 1.0, whole.view(), factor, before, rows);
+    for (Index p = begin; p < end; ++p) {
+      Matrix<double>& sum = parts[static_cast<std::size_t>(p)];
+      sum.resize(b.cols, m);
+      sum.fill(0);
+      for (Index r = p; r < tiles_; r += kParts) {
+        const Matrix<double>& corner = gram_[static_cast<std::size_t>(tile_of(r, r))];
+        whole.resize(corner.rows(), corner.rows());
+        for (Index i = 0; i < whole.rows(); ++i)
+          for (Index j = 0; j < whole.rows(); ++j)
+            whole(i, j) = i <= j ? corner(i, j) : corner(j, i);
+        add_tile_products(whole.view(), columns_of(x, r), columns_of(sum, r), {}, {});
+        for (Index c = r + 1; c < tiles_; ++c)
+          add_tile_products(gram_[static_cast<std::size_t>(tile_of(r, c))].view(), columns_of(x, c),
+                            columns_of(sum, r), columns_of(x, r), columns_of(sum, c));
       }
     }
   });
+  Matrix<double> out(m, b.cols);
+  out.fill(0);
+  for (const Matrix<double>& part : parts)
+    for (Index j = 0; j < m; ++j)
+      for (Index k = 0; k < b.cols; ++k) out(j, k) += part(k, j);
   return out;
 }
 
