@@ -128,6 +128,13 @@ void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixVie
               narrow(b.stride));
 }
 
+void triangular_solve_rows(MatrixView<const float> r, bool transpose, MatrixView<float> b) {
+  const ThreadScope scope(threads());
+  cblas_strsm(CblasRowMajor, CblasRight, CblasUpper, transposed(transpose), CblasNonUnit,
+              narrow(b.rows), narrow(b.cols), 1.0f, r.data, narrow(r.stride), b.data,
+              narrow(b.stride));
+}
+
 void triangular_inverse(MatrixView<double> r) {
   const ThreadScope scope(worth_threads(r.rows));
   const blasint n = narrow(r.rows), stride = narrow(std::max<Index>(r.stride, 1));

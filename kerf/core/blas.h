@@ -50,6 +50,7 @@ void transposed_solve(MatrixView<const float> r, MatrixView<float> b);
 /// `thread_count`: 0: threads(); 1 from a piece of a parallel_for.
 void triangular_solve_rows(MatrixView<const double> r, bool transpose, MatrixView<double> b,
                            int thread_count = 0);
+void triangular_solve_rows(MatrixView<const float> r, bool transpose, MatrixView<float> b);
 
 /// R^-1 (upper triangle) in place of R from cholesky(); n^3 / 3 flops.
 void triangular_inverse(MatrixView<double> r);

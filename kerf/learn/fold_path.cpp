@@ -2,18 +2,17 @@
 #include "kerf/learn/fold_path.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
-#include "kerf/learn/block_cg.h"
-#include "kerf/learn/ridge.h"
 
 namespace kerf {
 namespace {
 
 constexpr Index kTypicalLevels = 12;
-constexpr int kMostSteps = 30;    // of conjugate gradients: a factor costs as much
-constexpr double kExact = 1e-11;  // residual of a solution as good as Cholesky's
+constexpr double kSingleNoise = 0x1p-21;  // of a factor in single precision, against |P|
+constexpr double kSingleRange = 1e30;     // of numbers that it may hold
 
 Matrix<double> transposed(MatrixView<const double> a) {
   Matrix<double> out(a.cols, a.rows);
@@ -90,17 +89,55 @@ bool FoldPath::set_pole(double lambda) {
   pole_ = lambda;
   for (Fold& fold : folds_)
     for (Matrix<double>* vectors : {&fold.basis, &fold.gram, &fold.held}) *vectors = {};
-  factor_.resize(m, m);
+  wide_factor_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const double scale = -total_.feature_sum(i) / weight_;
-      for (Index j = i; j < m; ++j) factor_(i, j) = scale * total_.feature_sum(j);
-      factor_(i, i) += weight_ * lambda;
+      for (Index j = i; j < m; ++j) wide_factor_(i, j) = scale * total_.feature_sum(j);
+      wide_factor_(i, i) += weight_ * lambda;
     }
   });
-  total_.add_gram_to(factor_.view());
-  is_factored_ = blas::cholesky(factor_.view()) == 0;
-  return is_factored_;
+  total_.add_gram_to(wide_factor_.view());
+  if (factor_in_single(weight_ * lambda)) return true;
+  factor_ = {};
+  return blas::cholesky(wide_factor_.view()) == 0;
+}
+
+bool FoldPath::factor_in_single(double ridge) {
+  const Index m = total_.features();
+  std::vector<double> squares(static_cast<std::size_t>(m), 0.0);
+  factor_.resize(m, m);
+  parallel_for(m, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      for (Index j = i; j < m; ++j) {
+        factor_(i, j) = static_cast<float>(wide_factor_(i, j));
+        squares[static_cast<std::size_t>(i)] +=
+            (i == j ? 1 : 2) * wide_factor_(i, j) * wide_factor_(i, j);
+      }
+  });
+  double norm = 0;
+  for (const double square : squares) norm += square;
+  norm = std::sqrt(norm);
+  return ridge > kSingleNoise * norm && norm < kSingleRange && ridge > 1 / kSingleRange &&
+         blas::cholesky(factor_.view()) == 0;
+}
+
+/// v P^-1 for each row v, up to a factor.
+void FoldPath::solve_rows(MatrixView<double> rows) const {
+  if (factor_.rows() == 0) {
+    blas::triangular_solve_rows(wide_factor_.view(), false, rows);
+    return blas::triangular_solve_rows(wide_factor_.view(), true, rows);
+  }
+  Matrix<float> single(rows.rows, rows.cols);
+  for (Index i = 0; i < rows.rows; ++i) {
+    double largest = 0;
+    for (const double v : rows.row(i)) largest = std::max(largest, std::abs(v));
+    for (Index j = 0; j < rows.cols; ++j)
+      single(i, j) = largest > 0 ? static_cast<float>(rows(i, j) / largest) : 0.0f;
+  }
+  blas::triangular_solve_rows(factor_.view(), false, single.view());
+  blas::triangular_solve_rows(factor_.view(), true, single.view());
+  for (Index i = 0; i < rows.rows; ++i) std::ranges::copy(single.row(i), rows.row(i).begin());
 }
 
 void FoldPath::extend() {
@@ -118,8 +155,7 @@ void FoldPath::extend() {
     const Matrix<double> parts = inner(fold.chain.view(), fold.basis.view());
     blas::gemm(false, false, 1.0, parts.view(), fold.gram.view(), fold.weight * pole_, to);
   }
-  blas::triangular_solve_rows(factor_.view(), false, blocks.view());
-  blas::triangular_solve_rows(factor_.view(), true, blocks.view());
+  solve_rows(blocks.view());
   for (Index f = 0; f < count; ++f) {
     Matrix<double> block(targets, m);
     std::copy_n(blocks.row(f * targets).data(), targets * m, block.data());
@@ -218,46 +254,13 @@ std::vector<double> FoldPath::errors() const {
   return total;
 }
 
-std::optional<LinearModel> FoldPath::solve(double lambda) const {
-  if (!is_factored_) return std::nullopt;
-  const Index m = total_.features(), targets = total_.targets();
-  std::vector<double> sum;
-  for (Index j = 0; j < m; ++j) sum.push_back(total_.feature_sum(j));
-  Matrix<double> rhs(targets, m);
-  for (Index t = 0; t < targets; ++t)
-    for (Index j = 0; j < m; ++j)
-      rhs(t, j) =
-          total_.cross(j, t) - sum[static_cast<std::size_t>(j)] * total_.target_sum(t) / weight_;
-  const auto gram_times = [&](const Matrix<double>& v) {
-    Matrix<double> out = transposed(total_.gram_times(transposed(v.view()).view()).view());
-    const auto along = times(v, sum);
-    for (Index k = 0; k < v.rows(); ++k)
-      for (Index j = 0; j < m; ++j)
-        out(k, j) -=
-            sum[static_cast<std::size_t>(j)] * along[static_cast<std::size_t>(k)] / weight_;
-    return out;
-  };
-  BlockCg cg(factor_.view(), weight_ * lambda, rhs.view());
-  for (int step = 0; step < kMostSteps && !cg.broken() && cg.residual() > kExact; ++step)
-    cg.advance(gram_times(cg.direction()).view());
-  if (cg.residual() > kExact) return std::nullopt;
-  const Matrix<double> w = cg.take_solution();
-  LinearModel model{transposed(w.view()), {}};
-  const auto along = times(w, sum);
-  for (Index t = 0; t < targets; ++t)
-    model.intercept.push_back((total_.target_sum(t) - along[static_cast<std::size_t>(t)]) /
-                              weight_);
-  undo_origin(total_.origin(), model);
-  return model;
-}
-
 bool FoldPath::pays(Index features, Index targets) {
   return features >= 2048 && features >= 4 * kTypicalLevels * targets;
 }
 
 Index FoldPath::bytes(Index features, Index targets, Index folds) {
-  // G, R; three bases of each fold and copies while one grows.
-  return NormalEquations::bytes(features, targets) + 8 * features * features +
+  // G, P, R; three bases of each fold and copies while one grows.
+  return NormalEquations::bytes(features, targets) + 12 * features * features +
          8 * features * targets * (folds * (3 * kTypicalLevels + 2) + 2 * kTypicalLevels);
 }
 

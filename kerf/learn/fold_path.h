@@ -15,6 +15,8 @@
 //             these spaces: where C is near to a multiple of I they stand still and are percents
 //             off (half a decade away on a real set: 2 %, enough to choose a lambda ten times too
 //             large).
+//             R may be in single precision where n lambda is well above its rounding: the
+//             projections are not.
 // Cost:       one Cholesky a pole; a level: 2 products with G or G_f and 2 triangular solves for
 //             each fold and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
 // Reference:  Golub & Van Loan, "Matrix computations", sections 10.1 and 11.5.
@@ -22,11 +24,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <optional>
 #include <vector>
 
 #include "kerf/learn/normal_equations.h"
-#include "kerf/model/model.h"
 
 namespace kerf {
 
@@ -46,10 +46,6 @@ class FoldPath {
   /// of all rows.
   std::vector<double> errors() const;
 
-  /// The model of all rows, by conjugate gradients with the pole's factor; none if that would take
-  /// longer than a factor at lambda itself.
-  std::optional<LinearModel> solve(double lambda) const;
-
   /// Whether the spaces stay small against the features, so that this pays.
   static bool pays(Index features, Index targets);
   static Index bytes(Index features, Index targets, Index folds);
@@ -67,13 +63,16 @@ class FoldPath {
     Matrix<double> vectors, projected_rhs, projected_cross, quadratic;
     std::vector<double> projected_sum, projected_held_sum;
   };
+  /// R in single precision, if that is precise enough to precondition with.
+  bool factor_in_single(double ridge);
+  void solve_rows(MatrixView<double> rows) const;
   void append(Fold& fold, MatrixView<const double> block, MatrixView<const double> product);
   void project(Fold& fold) const;
 
   NormalEquations total_;
   double pole_ = 0;
-  bool is_factored_ = false;
-  Matrix<double> factor_;
+  Matrix<float> factor_;        // R; empty where it must be in double precision:
+  Matrix<double> wide_factor_;  // P, or R
   std::vector<Fold> folds_;
   double weight_ = 0;
 };

@@ -150,15 +150,12 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   Index rows = 0;
   for (const auto& fold : folds) rows += fold.rows();
   if (FoldPath::pays(features, targets) && rows >= 4 * features) {
-    FoldPath path(folds);
-    if (fill_by_path(path, search.per_target, start, features, targets, progress, table)) {
-      ChosenModel result{table.choice(search.per_target), {}};
+    const bool is_filled = [&] {
+      FoldPath path(folds);
+      return fill_by_path(path, search.per_target, start, features, targets, progress, table);
+    }();
+    if (is_filled) {
       report(progress, "solving", 0, 0);
-      if (result.choice.per_target.empty())
-        if (auto model = path.solve(result.choice.lambda)) {
-          result.model = std::move(*model);
-          return result;
-        }
       return solve_chosen(all, table, search.per_target);
     }
     table = empty_table(search.grid, unit);
