@@ -1,7 +1,8 @@
 // Rows a second of the Fourier maps: matrix product (rff) against fast transforms (fastfood, orf
 // structured), in one run; arguments are input columns and features.  Then tefm on all threads: all
-// features F of 61,440 rows made once, the subspace found, and prediction with it folded in against
-// a model of rff; arguments are input columns, features and features before the compression.
+// features F of a stream of 61,440 rows made once, the subspace found in the same stream, and
+// prediction with it folded in against a model of rff; arguments are input columns, features and
+// features before the compression.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
@@ -68,9 +69,12 @@ void BM_TefmMakeF(benchmark::State& state) {
   const auto map = find_feature_map("rff").make(
       x.cols(), {{"features", std::to_string(state.range(2))}, {"bandwidth", "20"}}, rng::Key{1});
   Matrix<float> f(1024, state.range(2));
-  for (auto _ : state)
-    for (Index i = 0; i < kTefmRows; i += 1024)
-      map->transform(x.view().slice(i, i + 1024), f.view());
+  MemorySource rows(x.view(), {}, 1024);
+  RowBlock block;
+  for (auto _ : state) {
+    rows.rewind();
+    while (rows.next(block)) map->transform(block.x(), f.view().slice(0, block.rows()));
+  }
 }
 
 void BM_TefmFindQ(benchmark::State& state, const char* variant) {

@@ -58,9 +58,9 @@ def fixed_lambda(arguments, seed):
 
 
 def chosen_lambda(arguments, seed):
-    grid = ["--seed", str(seed), "--lambda-grid", ",".join(map(str, lambda_choice.GRID))]
-    ours = lambda_choice.kerf_side([arguments.kerf], arguments.data, 2048, grid)
-    return ours, child("ridgecv", arguments.data, 2048)
+    grid = ["--lambda-grid", ",".join(map(str, lambda_choice.GRID))]
+    ours = lambda_choice.kerf_side([arguments.kerf], arguments.data, 2048, seed, grid)
+    return ours, child("ridgecv", arguments.data, seed)
 
 
 def best_accuracy(arguments, seed):
@@ -92,7 +92,7 @@ def exact_kernel(arguments, _):
 
 CHILDREN = {
     "rff": lambda folder, seed: mnist_rff.sklearn_side(pathlib.Path(folder), int(seed)),
-    "ridgecv": lambda folder, features: lambda_choice.sklearn_side(pathlib.Path(folder), int(features)),
+    "ridgecv": lambda folder, seed: lambda_choice.sklearn_side(pathlib.Path(folder), 2048, int(seed)),
     "nystroem": lambda folder, seed: print(json.dumps(dict(zip(("seconds", "accuracy"), mnist_time.peer("nystroem", pathlib.Path(folder), 60000, int(seed))), peak=peak()))),
 }
 
