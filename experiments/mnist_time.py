@@ -67,7 +67,7 @@ def run(experiment):
         for seed in seeds:
             start = time.perf_counter()
             model = experiment.scratch / "m.kerf"
-            few = [] if "--rows" in options else ["--rows", rows]  # fewer rows and more landmarks: as exact in less time
+            few = [] if "--rows" in options else ["--rows", rows]
             experiment.kerf("fit", folder / "train-images-idx3-ubyte.gz", "--scale", "unit", *few, *options, "--seed", seed, "-o", model)
             seconds = time.perf_counter() - start
             results.append((seconds, experiment.kerf("score", model, folder / "t10k-images-idx3-ubyte.gz")["accuracy"]))

@@ -34,6 +34,21 @@ Matrix<float> inner_products(const Matrix<float>& a, const Matrix<float>& b) {
   return out;
 }
 
+/// Takes the columns' means out, which would cancel in differences of distances, and returns them.
+std::vector<float> centre_columns(Matrix<float>& rows) {
+  std::vector<double> sum(static_cast<std::size_t>(rows.cols()), 0.0);
+  for (Index i = 0; i < rows.rows(); ++i)
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += rows.row(i)[j];
+  std::vector<float> mean;
+  for (const double s : sum)
+    mean.push_back(static_cast<float>(s / static_cast<double>(rows.rows())));
+  parallel_for(rows.rows(), kTile, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      for (std::size_t j = 0; j < mean.size(); ++j) rows.row(i)[j] -= mean[j];
+  });
+  return mean;
+}
+
 /// Orthonormal rows that span the directions in which `rows` vary most.
 Matrix<float> leading_basis(const Matrix<float>& rows, Index dimensions, rng::Key key) {
   std::vector<Index> which(static_cast<std::size_t>(std::min(rows.rows(), kBasisRows)));
@@ -56,7 +71,7 @@ Matrix<float> leading_basis(const Matrix<float>& rows, Index dimensions, rng::Ke
   return single;
 }
 
-/// For each row the centre with the least |row - centre|^2 = const - 2 (<row, centre> - |centre|^2 / 2).
+/// For each row the centre of the least |row - centre|^2, the largest <row, centre> - |centre|^2/2.
 std::vector<Index> nearest(const Matrix<float>& rows, const Matrix<float>& centres) {
   const Index m = centres.rows();
   std::vector<float> half_square;
@@ -115,10 +130,11 @@ void move_centres(const Matrix<float>& rows, const std::vector<Index>& joined,
 
 }  // namespace
 
-Matrix<float> cluster_centres(const Matrix<float>& rows, Index m, rng::Key key) {
+Matrix<float> cluster_centres(Matrix<float> rows, Index m, rng::Key key) {
   std::vector<Index> which(static_cast<std::size_t>(rows.rows()));
   std::iota(which.begin(), which.end(), Index{0});
-  if (rows.rows() <= m) return some_rows(rows, which);
+  if (rows.rows() <= m) return rows;
+  const std::vector<float> mean = centre_columns(rows);
   for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i)
     std::swap(which[i], which[i + rng::below(key.child("begin"), i, which.size() - i)]);
   which.resize(static_cast<std::size_t>(m));
@@ -131,6 +147,8 @@ Matrix<float> cluster_centres(const Matrix<float>& rows, Index m, rng::Key key) 
     move_centres(rows,
                  project ? nearest(seen, inner_products(centres, basis)) : nearest(rows, centres),
                  centres);
+  for (Index c = 0; c < m; ++c)
+    for (std::size_t j = 0; j < mean.size(); ++j) centres.row(c)[j] += mean[j];
   return centres;
 }
 

@@ -25,6 +25,6 @@
 namespace kerf {
 
 /// m centres of the rows; the rows themselves where there are no more than m.
-Matrix<float> cluster_centres(const Matrix<float>& rows, Index m, rng::Key key);
+Matrix<float> cluster_centres(Matrix<float> rows, Index m, rng::Key key);
 
 }  // namespace kerf

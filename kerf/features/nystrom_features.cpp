@@ -15,8 +15,9 @@
 namespace kerf {
 namespace {
 
-constexpr Index kScoreRows = 1024;  // sample behind leverage scores
-constexpr Index kCentreRows = 16;   // behind each centre of a cluster
+constexpr Index kScoreRows = 1024;                // sample behind leverage scores
+constexpr Index kCentreRows = 16;                 // behind each centre of a cluster,
+constexpr Index kCentreNumbers = Index{1} << 26;  // in all, but two rows a centre at least
 constexpr Index kBlockRows = 1024;
 constexpr double kRidge = 1e-6;  // of the mean diagonal
 constexpr double kGentle = 200;  // most that rounding may grow by
@@ -197,6 +198,10 @@ Matrix<float> leverage_rows(RowSource& source, const NystromOptions& options, rn
   return landmarks.take();
 }
 
+Index centre_rows(Index m, Index cols) {
+  return std::clamp(kCentreNumbers / std::max<Index>(cols, 1), 2 * m, kCentreRows * m);
+}
+
 Matrix<float> landmark_rows(RowSource& source, const NystromOptions& options, rng::Key key,
                             const Progress& progress) {
   const Index m = options.features;
@@ -206,8 +211,8 @@ Matrix<float> landmark_rows(RowSource& source, const NystromOptions& options, rn
       return leverage_rows(source, options, key, progress);
     case NystromOptions::Landmarks::centres:
       return cluster_centres(
-          uniform_rows(source, kCentreRows * m, key.child("sample"), progress, total), m,
-          key.child("centre"));
+          uniform_rows(source, centre_rows(m, source.cols()), key.child("sample"), progress, total),
+          m, key.child("centre"));
     default:
       return uniform_rows(source, m, key.child("landmark"), progress, total);
   }
@@ -248,7 +253,8 @@ std::unique_ptr<FeatureMap> NystromFeatures::restore(Index in_dim, const Options
 Index NystromFeatures::bytes(Index in_dim, const Options& options) {
   const Index m = options.features, s = std::min(m, kScoreRows);
   // The sample is there twice while it is put together.
-  const Index sample = options.landmarks == Options::Landmarks::centres ? kCentreRows * m : 0;
+  const Index sample =
+      options.landmarks == Options::Landmarks::centres ? centre_rows(m, in_dim) : 0;
   return 8 * sample * in_dim + m * (16 * in_dim + 28 * m) + 4 * kBlockRows * (in_dim + s);
 }
 

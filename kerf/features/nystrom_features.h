@@ -8,7 +8,8 @@
 //                         scores l_i = (k(x_i, x_i) - k_s^T (K_ss + p t I)^-1 k_s) / t from a
 //                         uniform sample of s rows (at most 1,024; p = s / n), t such that the
 //                         sample's effective dimension is s / 2
-//              centres    centres of m clusters (cluster_centres.h) of at most 16 m rows: no rows
+//              centres    centres of m clusters (cluster_centres.h) of at most 16 m rows (less
+//                         where that is more than 2^26 numbers; sparse rows become dense): no rows
 //                         of the data, but nearer to them
 //   e = 1e-6 of the mean of K_mm's diagonal: what single precision resolves; equal landmarks do no
 //   harm.
@@ -22,10 +23,10 @@
 //             a triangular product a block in single precision (m^2 flops a row, as many as the
 //             sums take).  Prediction never whitens: R^-1 is folded into the weights and a model is
 //             its landmarks and one number a landmark and output.
-// Cost:       uniform, centres: one pass to draw, leverage: two; O(m^2 d + m^3) to whiten; O(m d) a row and
-//             m^2 while training.  Fewer rows than m: the features that are left are zero.
-// Reference:  Williams & Seeger, "Using the Nystroem method to speed up kernel machines", NIPS
-// 2000;
+// Cost:       uniform, centres: one pass to draw, leverage: two; O(m^2 d + m^3) to whiten; O(m d)
+//             a row and m^2 while training.  Fewer rows than m: the features that are left are zero.
+// Reference:  Williams & Seeger, "Using the Nystroem method to speed up kernel machines",
+//             NIPS 2000;
 //             Musco & Musco, "Recursive sampling for the Nystroem method", NIPS 2017 (the scores).
 // Differs:    one level of recursion, and sampling without replacement (exponential races).
 //
@@ -89,7 +90,7 @@ class NystromFeatures {
   static constexpr const char* kOwner = "map nystrom";
   static constexpr const char* kPythonName = "Nystrom";
   static constexpr const char* kSummary =
-      "Nystroem features of any exact kernel: landmark rows drawn from the data";
+      "Nystroem features of any exact kernel: the kernel with landmark rows of the data";
 
   /// Arrays "landmarks" (rows x columns) and the compression R^-1.
   static MapState fit(RowSource& rows, const Options& options, rng::Key key,

@@ -105,6 +105,9 @@ bool FoldPath::set_pole(double lambda) {
 
 bool FoldPath::factor_in_single(double ridge) {
   const Index m = total_.features();
+  double largest = 0;  // of the diagonal, hence of all
+  for (Index i = 0; i < m; ++i) largest = std::max(largest, wide_factor_(i, i));
+  if (!(largest < kSingleRange && ridge > 1 / kSingleRange)) return false;
   std::vector<double> squares(static_cast<std::size_t>(m), 0.0);
   factor_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
@@ -117,9 +120,7 @@ bool FoldPath::factor_in_single(double ridge) {
   });
   double norm = 0;
   for (const double square : squares) norm += square;
-  norm = std::sqrt(norm);
-  return ridge > kSingleNoise * norm && norm < kSingleRange && ridge > 1 / kSingleRange &&
-         blas::cholesky(factor_.view()) == 0;
+  return ridge > kSingleNoise * std::sqrt(norm) && blas::cholesky(factor_.view()) == 0;
 }
 
 /// v P^-1 for each row v, up to a factor.
@@ -261,7 +262,8 @@ bool FoldPath::pays(Index features, Index targets) {
 Index FoldPath::bytes(Index features, Index targets, Index folds) {
   // G, P, R; three bases of each fold and copies while one grows.
   return NormalEquations::bytes(features, targets) + 12 * features * features +
-         8 * features * targets * (folds * (3 * kTypicalLevels + 2) + 2 * kTypicalLevels);
+         8 * features * targets * (folds * (3 * kTypicalLevels + 2) + 2 * kTypicalLevels) +
+         NormalEquations::product_bytes(features, folds * targets);
 }
 
 }  // namespace kerf

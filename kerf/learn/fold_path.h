@@ -15,10 +15,10 @@
 //             these spaces: where C is near to a multiple of I they stand still and are percents
 //             off (half a decade away on a real set: 2 %, enough to choose a lambda ten times too
 //             large).
-//             R may be in single precision where n lambda is well above its rounding: the
-//             projections are not.
+//             R is in single precision where n lambda is well above its rounding; the projections
+//             are not.  Rounding, and with it the last digits of an error, depends on the threads.
 // Cost:       one Cholesky a pole; a level: 2 products with G or G_f and 2 triangular solves for
-//             each fold and target, 8 m^2 flops each.  Memory: G and R besides the folds' sums.
+//             each fold and target, 8 m^2 flops each.  Memory: G, P and R besides the folds' sums.
 // Reference:  Golub & Van Loan, "Matrix computations", sections 10.1 and 11.5.
 // Differs:    block spaces, and a preconditioner shared by all folds.
 //

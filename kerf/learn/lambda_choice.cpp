@@ -58,7 +58,7 @@ void fill_directly(std::span<const NormalEquations> folds, bool all, std::size_t
 /// the rate at which their changes fall, is little.
 bool is_settled(const Errors& first, const Errors& second, const Errors& third) {
   for (std::size_t t = 0; t < third.size(); ++t) {
-    if (t >= first.size()) return false;
+    if (t >= first.size() || !std::isfinite(third[t])) return false;
     const double before = std::abs(second[t] - first[t]), change = std::abs(third[t] - second[t]);
     const double rate = change < before ? change / before : 1;
     if (!(change * rate <= kSettled * (1 - rate) * std::abs(third[t])) && change > 0) return false;

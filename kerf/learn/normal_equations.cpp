@@ -215,7 +215,9 @@ void NormalEquations::add_gram_to(MatrixView<double> out) const {
 
 Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
   const Index side = tile_side(features()), m = features();
-  Matrix<double> x(b.cols, m);
+  Matrix<double> x(b.cols, m), out(m, b.cols);
+  out.fill(0);
+  if (b.cols == 0) return out;
   for (Index j = 0; j < m; ++j)
     for (Index k = 0; k < b.cols; ++k) x(k, j) = b(j, k);
   const auto columns_of = [&](auto& rows, Index tile) {
@@ -242,12 +244,14 @@ Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
       }
     }
   });
-  Matrix<double> out(m, b.cols);
-  out.fill(0);
   for (const Matrix<double>& part : parts)
     for (Index j = 0; j < m; ++j)
       for (Index k = 0; k < b.cols; ++k) out(j, k) += part(k, j);
   return out;
+}
+
+Index NormalEquations::product_bytes(Index features, Index cols) {
+  return 8 * features * cols * (kParts + 2);
 }
 
 void NormalEquations::save(ArrayWriter& arrays) const {

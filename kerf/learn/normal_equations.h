@@ -68,6 +68,8 @@ class NormalEquations {
   void add_gram_to(MatrixView<double> out) const;
   /// G b for a matrix b of m rows.
   Matrix<double> gram_times(MatrixView<const double> b) const;
+  /// Memory that it takes meanwhile for b of so many columns.
+  static Index product_bytes(Index features, Index cols);
 
   /// All sums as arrays (which point to the memory here), and back.
   void save(ArrayWriter& arrays) const;

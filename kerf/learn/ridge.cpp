@@ -146,7 +146,7 @@ double lambda_unit(Parts parts) {
 }
 
 std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda) {
-  const std::vector<double> none(static_cast<std::size_t>(folds.front().targets()),
+  std::vector<double> none(static_cast<std::size_t>(folds.front().targets()),
                                  std::numeric_limits<double>::infinity());
   std::vector<double> errors(none.size(), 0.0);
   double weight = 0;
@@ -173,7 +173,8 @@ double cross_validation_error(std::span<const NormalEquations> folds, double lam
 }
 
 Index ridge_bytes(Index features, Index targets) {
-  return 8 * features * (features + 2 * targets + 2);
+  return 8 * features * (features + 2 * targets + 2) +
+         NormalEquations::product_bytes(features, targets);
 }
 
 }  // namespace kerf

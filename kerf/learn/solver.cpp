@@ -76,7 +76,8 @@ SolverChoice choose_solver(const Problem& problem) {
     if (!fits(other))
       reason += fmt::format(", {} needs {}", other.entry->name(), human_bytes(other.bytes));
     else if (other.seconds < 100 * best.seconds)  // others nobody would consider
-      reason += fmt::format(", {} {}", other.entry->name(), about(other.seconds));
+      reason += fmt::format(", {} {}{}", other.entry->name(), about(other.seconds),
+                            other.seconds < best.seconds ? " if it takes few steps" : "");
   }
   return {best.entry, reason};
 }

@@ -174,7 +174,7 @@ double seconds(const Problem& p) {
       p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2;
   const bool spectrum = p.options.validation != Validation::folds;
   // Folds: five lambdas, a factor and some levels of fold_path.h each.
-  const double solves = p.options.lambda ? 1 : spectrum ? 30 : 15;
+  const double solves = p.options.lambda ? 1 : spectrum ? 30 : 9;
   return feature_pass_seconds(p) + n * m * m / (gram_speed * threads()) +
          solves * m * m * m / 3 / (speed::kDouble * threads());
 }

@@ -18,10 +18,10 @@ namespace {
 constexpr Index kStrip = 1024;  // columns that a thread takes at a time in RowOsnap
 constexpr Index kColumns = 64;  // and in RowSrht: B rows of them should fit the second-level cache
 
-/// A row's piece of kColumns, asked for before it is needed: the next row is far away.
+/// A row's piece, asked for before it is needed: the next row is far away.
 constexpr Index kAhead = 8;
-void prefetch(const float* at) {
-  for (Index j = 0; j < kColumns; j += 16) __builtin_prefetch(at + j);
+void prefetch(const float* at, Index count) {
+  for (Index j = 0; j < count; j += 16) __builtin_prefetch(at + j);
 }
 
 void add_to(const Matrix<float>& from, Matrix<float>& to) {
@@ -182,10 +182,10 @@ void RowSrht::add_block(Index block, MatrixView<const float> rows, Matrix<float>
     if (end - begin < kColumns) strip.fill(0.0f);
     for (Index r = 0; r < rows.rows; ++r) {
       const float sign = signs[static_cast<std::size_t>(r)];
-      const float* from = rows.row(r).data();
-      prefetch(from + begin + kAhead * rows.stride);
-      float* to = strip.row(r).data() - begin;
-      for (Index j = begin; j < end; ++j) to[j] = sign * from[j];
+      const float* from = rows.row(r).data() + begin;
+      if (r + kAhead < rows.rows) prefetch(rows.row(r + kAhead).data() + begin, end - begin);
+      float* to = strip.row(r).data();
+      for (Index j = 0; j < end - begin; ++j) to[j] = sign * from[j];
     }
     walsh_hadamard_columns(strip.view());
     float* to = sum.data() + begin * m;

@@ -158,6 +158,25 @@ TEST(RowSrht, IsUnbiasedWithTheVarianceItsHeaderStates) {
                          });
 }
 
+// Columns are treated 64 at a time, here from rows with gaps between them: each must be what a
+// sketch of that column alone gives.
+TEST(RowSrht, TreatsEachColumnAlone) {
+  constexpr Index kWide = 130, kLong = 83;
+  const auto all = gaussian(kLong, kWide + 7, 9);
+  const MatrixView<const float> z(all.data() + 3, kLong, kWide, kWide + 7);
+  RowSrht whole(kOut, kWide, rng::Key{5}, 32);
+  whole.add(0, RowsView(z));
+  const Matrix<float> sums = whole.result();
+  for (const Index j : {0, 1, 63, 64, 100, 127, 128, 129}) {
+    Matrix<float> column(kLong, 1);
+    for (Index i = 0; i < kLong; ++i) column(i, 0) = z(i, j);
+    RowSrht one(kOut, 1, rng::Key{5}, 32);
+    one.add(0, column.view());
+    const Matrix<float> expected = one.result();
+    for (Index i = 0; i < kOut; ++i) EXPECT_EQ(sums(i, j), expected(i, 0)) << i << ' ' << j;
+  }
+}
+
 TEST(RowSketches, RefuseWhatDoesNotFit) {
   RowSrht a(kOut, kCols, rng::Key{1}, kBlock), b(kOut, kCols, rng::Key{2}, kBlock);
   EXPECT_THROW(a.merge(b), Error);
