@@ -147,7 +147,7 @@ double lambda_unit(Parts parts) {
 
 std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda) {
   std::vector<double> none(static_cast<std::size_t>(folds.front().targets()),
-                                 std::numeric_limits<double>::infinity());
+                           std::numeric_limits<double>::infinity());
   std::vector<double> errors(none.size(), 0.0);
   double weight = 0;
   for (std::size_t held_out = 0; held_out < folds.size(); ++held_out) {
