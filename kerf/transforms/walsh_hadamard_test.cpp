@@ -74,7 +74,7 @@ TEST(WalshHadamard, TreatsEachRowAloneAtAnyThreadCount) {
 }
 
 TEST(WalshHadamardColumns, HasTheBitsOfTheReferenceDownEveryColumn) {
-  for (const auto [rows, cols] :
+  for (const auto& [rows, cols] :
        {std::pair<Index, Index>{1, 8}, {2, 8}, {64, 8}, {256, 64}, {4096, 16}, {2, 16384}}) {
     auto x = gaussian<float>(rows * cols, 7);
     auto expected = x;
