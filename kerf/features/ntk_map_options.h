@@ -44,7 +44,8 @@ struct NtkMapOptions {
              "how the tensor product of a layer is sketched; none: kept whole");
     v.choice("split", split, kSplitNames,
              "exact linear parts apart from random even and odd ones: less variance; auto: where "
-             "rows have at most 1/16 as many columns as there are features");
+             "rows have at most 1/16 as many columns as there are features, and ntk of at most 512 "
+             "features");
     v.flag("shared-directions", shared_directions,
            "step and ReLU features of a layer use the same directions");
     v.flag("signs", signs,

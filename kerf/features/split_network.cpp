@@ -12,6 +12,8 @@
 namespace kerf {
 namespace {
 
+constexpr Index kFewFeatures = 512;  // an NTK map of no more splits whatever the rows
+
 std::size_t at(Index j) { return static_cast<std::size_t>(j); }
 
 /// Standard deviations, times the root of the number of features, that the blocks cause.
@@ -93,10 +95,11 @@ Index SplitNetwork::Plan::psi_dim(Index layer) const {
 }
 
 bool SplitNetwork::splits(Index dim, const NtkMapOptions& options) {
-  const bool sketched =
-      options.kernel == NetworkKernel::nngp || options.sketch != ProductSketch::none;
-  const bool wanted = options.split == SplitKind::on ||
-                      (options.split == SplitKind::automatic && 16 * dim <= options.features);
+  const bool nngp = options.kernel == NetworkKernel::nngp;
+  const bool sketched = nngp || options.sketch != ProductSketch::none;
+  const bool pays = 16 * dim <= options.features || (!nngp && options.features <= kFewFeatures);
+  const bool wanted =
+      options.split == SplitKind::on || (options.split == SplitKind::automatic && pays);
   return wanted && sketched && options.features >= least_features(options) &&
          options.features - options.ms >= 1 + 2 * options.depth &&
          (options.ms == 0 || options.ms >= options.depth);

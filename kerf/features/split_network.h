@@ -50,8 +50,9 @@ class SplitNetwork {
 
   /// Whether these options come to a split map for rows of `dim` coordinates: a sketch, enough
   /// features, and option split.  Automatic means rows so short that their exact linear part costs
-  /// little: on images it takes a fifth of 4,096 features, which lowers the error of the kernel,
-  /// but costs learning as many nonlinear features (docs/ntk.md).
+  /// little, or so few features of the NTK that the linear part is most of what they can learn.
+  /// Else it costs more than it gives: of images it takes a fifth of 4,096 features, which lowers
+  /// the error of the kernel, but leaves learning as many nonlinear features less (docs/ntk.md).
   static bool splits(Index dim, const NtkMapOptions& options);
   static double relative_variance(const NtkMapOptions& options);
   static Index bytes(Index dim, const NtkMapOptions& options);
