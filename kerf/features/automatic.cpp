@@ -2,6 +2,7 @@
 #include "kerf/features/automatic.h"
 
 #include "kerf/core/image_text.h"
+#include "kerf/features/split_network.h"
 #include "kerf/kernels/skeleton_text.h"
 
 namespace kerf {
@@ -26,6 +27,16 @@ std::vector<std::vector<Index>> one_hot_groups(const DataSummary& summary) {
   return groups;
 }
 
+const std::string& value_of(const OptionInfo& option, const Params& params) {
+  const auto found = params.find(option.name);
+  return found == params.end() ? option.default_value : found->second;
+}
+
+bool splits_by_itself(const Params& params, Index cols) {
+  const auto options = read_options<NtkMapOptions>(params, "map ntk-rf");
+  return SplitNetwork::pays(direction_dim(cols, options.bias.value_or(1)), options);
+}
+
 }  // namespace
 
 double typical_distance(const DataSummary& summary, const Scaling& scaling, DistanceNorm norm) {
@@ -38,15 +49,15 @@ double typical_distance(const DataSummary& summary, const Scaling& scaling, Dist
 Params resolve_automatic(std::span<const OptionInfo> options, Params params,
                          const DataSummary& summary, const Scaling& scaling) {
   for (const OptionInfo& option : options) {
-    if (option.name == "image") {
-      const bool is_set = params.contains("image") && params["image"] != "auto";
+    if (option.name == "image" && value_of(option, params) == "auto") {
       const ImageShape table{1, 1, summary.cols};
-      if (!is_set)
-        params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
+      params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
     }
     if (option.name == "skeleton" && params.contains("skeleton"))
       params["skeleton"] = fill_table_skeleton(load_skeleton_text(params["skeleton"]), summary.cols,
                                                one_hot_groups(summary));
+    if (option.name == "split" && value_of(option, params) == "auto")
+      params["split"] = splits_by_itself(params, summary.cols) ? "true" : "false";
     if (option.type != OptionType::automatic) continue;
     const auto [entry, was_unset] = params.try_emplace(option.name, option.default_value);
     if (entry->second != "auto") continue;

@@ -77,6 +77,8 @@ struct FeatureMapEntry {
   /// without its compression gives f.
   std::unique_ptr<FeatureMap> (*restore)(Index in_dim, const Params& params, rng::Key key,
                                          const MapState& state);
+  /// Memory that restore() takes; fitting may have taken far more.
+  Index (*restored_bytes)(Index in_dim, const Params& params, const MapState& state);
 };
 
 std::span<const FeatureMapEntry> feature_maps();
@@ -88,8 +90,8 @@ typename Map::Options map_options(const Params& params) {
   return read_options<typename Map::Options>(params, Map::kOwner);
 }
 
-/// A map class with `static MapState fit(rows, options, key, progress)` and `restore` instead of a
-/// constructor.
+/// A map class with `static MapState fit(rows, options, key, progress)`, `restore` and
+/// `restored_bytes` instead of a constructor.
 template <class Map>
 concept DataDependent = requires {
   &Map::fit;
@@ -128,6 +130,7 @@ constexpr FeatureMapEntry feature_map_entry() {
       },
       nullptr,
       nullptr,
+      nullptr,
   };
   if constexpr (DataDependent<Map>) {
     entry.fit = [](RowSource& rows, const Params& params, rng::Key key, const Progress& progress) {
@@ -135,6 +138,9 @@ constexpr FeatureMapEntry feature_map_entry() {
     };
     entry.restore = [](Index in_dim, const Params& params, rng::Key key, const MapState& state) {
       return Map::restore(in_dim, map_options<Map>(params), key, state);
+    };
+    entry.restored_bytes = [](Index in_dim, const Params& params, const MapState& state) {
+      return Map::restored_bytes(in_dim, map_options<Map>(params), state);
     };
   }
   return entry;

@@ -78,6 +78,12 @@ Matrix<float> take_penalty(MapState& state) {
   return penalty;
 }
 
+Index state_bytes(const MapState& state) {
+  Index bytes = 0;
+  for (const auto& [name, array] : state) bytes += 4 * array.rows() * array.cols();
+  return bytes;
+}
+
 const Matrix<float>& checked_array(const MapState& state, const char* name, Index max_rows,
                                    Index cols) {
   const auto found = state.find(name);

@@ -42,6 +42,9 @@ void fold_compression(MapState& state, Matrix<double>& weights);
 /// The penalty, taken out of the state together with A; empty if there is none.
 Matrix<float> take_penalty(MapState& state);
 
+/// Of all arrays.
+Index state_bytes(const MapState& state);
+
 /// The array of that name if it has `cols` columns and at most `max_rows` rows (one at least) of
 /// finite numbers; else Error (data).
 const Matrix<float>& checked_array(const MapState& state, const char* name, Index max_rows,

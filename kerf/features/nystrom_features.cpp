@@ -258,4 +258,8 @@ Index NystromFeatures::bytes(Index in_dim, const Options& options) {
   return 8 * sample * in_dim + m * (16 * in_dim + 28 * m) + 4 * kBlockRows * (in_dim + s);
 }
 
+Index NystromFeatures::restored_bytes(Index, const Options&, const MapState& state) {
+  return 2 * state_bytes(state);  // the arrays, and a copy in the form that products take
+}
+
 }  // namespace kerf

@@ -102,6 +102,7 @@ class NystromFeatures {
   /// At most 1: |z(x)|^2 lies between 0 and k(x, x).
   static double relative_bias(const Options&) { return 1; }
   static Index bytes(Index in_dim, const Options& options);
+  static Index restored_bytes(Index in_dim, const Options& options, const MapState& state);
 };
 
 }  // namespace kerf

@@ -94,12 +94,17 @@ Index SplitNetwork::Plan::psi_dim(Index layer) const {
   return phi_dim(layer) + std::accumulate(products.begin(), products.begin() + layer, Index{0});
 }
 
+bool SplitNetwork::pays(Index dim, NtkMapOptions options) {
+  options.split = SplitKind::on;
+  const bool few = options.kernel == NetworkKernel::ntk && options.features <= kFewFeatures;
+  return splits(dim, options) && (few || 16 * dim <= options.features);
+}
+
 bool SplitNetwork::splits(Index dim, const NtkMapOptions& options) {
-  const bool nngp = options.kernel == NetworkKernel::nngp;
-  const bool sketched = nngp || options.sketch != ProductSketch::none;
-  const bool pays = 16 * dim <= options.features || (!nngp && options.features <= kFewFeatures);
-  const bool wanted =
-      options.split == SplitKind::on || (options.split == SplitKind::automatic && pays);
+  const bool sketched =
+      options.kernel == NetworkKernel::nngp || options.sketch != ProductSketch::none;
+  const bool wanted = options.split == SplitKind::on ||
+                      (options.split == SplitKind::automatic && 16 * dim <= options.features);
   return wanted && sketched && options.features >= least_features(options) &&
          options.features - options.ms >= 1 + 2 * options.depth &&
          (options.ms == 0 || options.ms >= options.depth);

@@ -48,11 +48,14 @@ class SplitNetwork {
   };
   static Plan plan(Index dim, const NtkMapOptions& options);
 
+  /// What option split means by "auto" (resolve_automatic puts true or false in its place): rows so
+  /// short that their exact linear part costs little, or so few features of the NTK that the linear
+  /// part is most of what they can learn.  Else it costs more than it gives: of images it takes a
+  /// fifth of 4,096 features, which lowers the error of the kernel, but leaves learning as many
+  /// nonlinear features less (docs/ntk.md).
+  static bool pays(Index dim, NtkMapOptions options);
   /// Whether these options come to a split map for rows of `dim` coordinates: a sketch, enough
-  /// features, and option split.  Automatic means rows so short that their exact linear part costs
-  /// little, or so few features of the NTK that the linear part is most of what they can learn.
-  /// Else it costs more than it gives: of images it takes a fifth of 4,096 features, which lowers
-  /// the error of the kernel, but leaves learning as many nonlinear features less (docs/ntk.md).
+  /// features, and option split.  Early model files have "auto" still: short rows.
   static bool splits(Index dim, const NtkMapOptions& options);
   static double relative_variance(const NtkMapOptions& options);
   static Index bytes(Index dim, const NtkMapOptions& options);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kerf/core/parallel.h"
+#include "kerf/features/automatic.h"
 #include "kerf/features/ntk_random_features.h"
 #include "kerf/sketch/tensor_srht.h"
 #include "tests/oracle/statistics.h"
@@ -212,6 +213,23 @@ TEST(SplitNetwork, HasLessVarianceThanThePublishedLayers) {
     }
     EXPECT_LT(2 * split.variance, oracle::sample_moments(published).variance) << depth;
   }
+}
+
+TEST(SplitNetwork, AutomaticIsShortRowsOrFewFeaturesOfTheNtk) {
+  DataSummary summary;
+  summary.cols = 64;
+  const auto resolved = [&](Params params) {
+    params.try_emplace("bias", "0");
+    const auto infos = find_feature_map("ntk-rf").options();
+    return resolve_automatic(infos, params, summary, Scaling()).at("split");
+  };
+  EXPECT_EQ(resolved({{"features", "1024"}}), "true");
+  EXPECT_EQ(resolved({{"features", "1024"}, {"bias", "1"}}), "false");  // 65 coordinates
+  EXPECT_EQ(resolved({{"features", "513"}}), "false");
+  EXPECT_EQ(resolved({{"features", "512"}}), "true");
+  EXPECT_EQ(resolved({{"features", "512"}, {"kernel", "nngp"}}), "false");
+  EXPECT_EQ(resolved({{"features", "512"}, {"sketch", "none"}}), "false");  // it cannot
+  EXPECT_EQ(resolved({{"features", "512"}, {"split", "false"}}), "false");
 }
 
 }  // namespace

@@ -229,4 +229,9 @@ Index TefmFeatures::bytes(Index in_dim, const Options& options) {
          4 * kBlockRows * (wide + options.features + in_dim);
 }
 
+Index TefmFeatures::restored_bytes(Index in_dim, const Options& options, const MapState& state) {
+  return base_map(options).bytes(in_dim, base_params(options)) +
+         2 * state_bytes(state);  // the arrays, and a copy in the form that products take
+}
+
 }  // namespace kerf

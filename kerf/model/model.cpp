@@ -33,8 +33,8 @@ void score_row(const LinearModel& model, std::span<const float> z, std::span<dou
   }
 }
 
-void require_map_memory(const FeatureMapEntry& entry, const Recipe& recipe, Index memory_limit) {
-  require_memory(entry.bytes(recipe.in_dim, recipe.options), memory_limit,
+void require_map_memory(const Recipe& recipe, Index bytes, Index memory_limit) {
+  require_memory(bytes, memory_limit,
                  fmt::format("the feature map {} of {} columns", recipe.map, recipe.in_dim),
                  "take fewer --features or raise --memory");
 }
@@ -45,7 +45,7 @@ std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit, const
                                       Matrix<float>* penalty) {
   const FeatureMapEntry& entry = find_feature_map(map);
   if (entry.fit == nullptr) return nullptr;
-  require_map_memory(entry, *this, memory_limit);
+  require_map_memory(*this, entry.bytes(in_dim, options), memory_limit);
   auto learned =
       std::make_shared<MapState>(entry.fit(rows, options, rng::Key{seed}.child("map"), progress));
   if (penalty != nullptr) *penalty = take_penalty(*learned);
@@ -56,7 +56,9 @@ std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit, const
 
 std::unique_ptr<FeatureMap> Recipe::make(Index memory_limit) const {
   const FeatureMapEntry& entry = find_feature_map(map);
-  require_map_memory(entry, *this, memory_limit);
+  require_map_memory(
+      *this, state ? entry.restored_bytes(in_dim, options, *state) : entry.bytes(in_dim, options),
+      memory_limit);
   const rng::Key key = rng::Key{seed}.child("map");
   return state ? entry.restore(in_dim, options, key, *state) : entry.make(in_dim, options, key);
 }

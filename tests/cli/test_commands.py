@@ -149,3 +149,12 @@ def test_help_teaches(kerf):
             assert "--" + option["name"] in fit_help
     assert {"gaussian", "ntk", "nngp"} <= {k["name"] for k in kerf("kernels", "--json").json["kernels"]}
     assert kerf("--version").out.startswith("kerf 0.")
+
+
+def test_predicting_needs_no_memory_of_fitting(kerf):
+    """Landmarks are kept, what whitened them in training is not."""
+    options = ["--map", "nystrom", "--features", "1024", "--lambda", "1e-6", "-o", "n.kerf"]
+    assert kerf("fit", DATA / "digits_train.csv.gz", *options, "--memory", "8M").code == 1
+    assert kerf("fit", DATA / "digits_train.csv.gz", *options).code == 0
+    assert kerf("score", "n.kerf", DATA / "digits_test.csv.gz", "--memory", "8M", "--json").json["accuracy"] > 0.95
+    assert kerf("score", "n.kerf", DATA / "digits_test.csv.gz", "--memory", "100K").code == 1
