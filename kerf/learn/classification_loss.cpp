@@ -20,6 +20,11 @@ double sign(Index label, std::size_t k, std::size_t scores) {
   return label == (scores == 1 ? 1 : static_cast<Index>(k)) ? 1.0 : -1.0;
 }
 
+double hinge(Index label, std::size_t k, std::span<const double> scores) {
+  const double gap = std::max(0.0, 1 - sign(label, k, scores.size()) * scores[k]);
+  return gap * gap;
+}
+
 /// Scores of one row are few: no memory is asked for each.
 constexpr std::size_t kFew = 64;
 
@@ -47,11 +52,18 @@ double loss_value(Loss loss, Index label, std::span<const double> scores) {
     for (const double s : scores) value += std::exp(s - largest);
     return std::log(value) + largest - scores[static_cast<std::size_t>(label)];
   }
-  for (std::size_t k = 0; k < scores.size(); ++k) {
-    const double gap = std::max(0.0, 1 - sign(label, k, scores.size()) * scores[k]);
-    value += gap * gap;
-  }
+  for (std::size_t k = 0; k < scores.size(); ++k) value += hinge(label, k, scores);
   return value;
+}
+
+Index loss_groups(Loss loss, Index scores) { return loss == Loss::squared_hinge ? scores : 1; }
+
+void group_losses(Loss loss, Index label, std::span<const double> scores, std::span<double> out) {
+  if (loss != Loss::squared_hinge) {
+    out[0] = loss_value(loss, label, scores);
+    return;
+  }
+  for (std::size_t k = 0; k < scores.size(); ++k) out[k] = hinge(label, k, scores);
 }
 
 void loss_gradient(Loss loss, Index label, std::span<const double> scores, std::span<double> out) {

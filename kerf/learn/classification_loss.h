@@ -17,6 +17,11 @@ enum class Loss { squared, logistic, squared_hinge };
 inline constexpr const char* kLossNames[] = {"squared", "logistic", "squared-hinge"};
 
 double loss_value(Loss loss, Index label, std::span<const double> scores);
+/// Groups of scores whose losses are apart, so that each can be minimised for itself: every score
+/// (squared hinge), or all together.
+Index loss_groups(Loss loss, Index scores);
+/// out = the loss of each group.
+void group_losses(Loss loss, Index label, std::span<const double> scores, std::span<double> out);
 /// out = derivatives with respect to the scores.
 void loss_gradient(Loss loss, Index label, std::span<const double> scores, std::span<double> out);
 /// out = (second derivatives) u; for the squared hinge the generalised ones.

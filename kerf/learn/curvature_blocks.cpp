@@ -63,27 +63,24 @@ bool CurvatureBlocks::worthwhile(const FeatureCache& cache) {
          cache.precision() == Precision::single_;
 }
 
-CurvatureBlocks::CurvatureBlocks(FeatureCache& cache, const Matrix<double>& curvatures, double n,
-                                 double lambda) {
-  for (Index score = 0; score < curvatures.cols(); ++score) {
-    Matrix<double> block = block_of(cache, curvatures, score);
-    const Index m = cache.features();
-    double trace = 0;
-    for (Index k = 0; k < (m + 1) * (m + 1); ++k) block.data()[k] /= n;
-    for (Index j = 0; j <= m; ++j) trace += block(j, j);
-    for (Index j = 0; j < m; ++j) block(j, j) += 2 * lambda;
-    // Rounding of single precision must not make it singular, nor rows that all lie behind the hinge.
-    const double least = 1e-7 * trace / static_cast<double>(m + 1) + 1e-12;
-    Matrix<double> factor;
-    for (double extra = least;; extra *= 10) {
-      KERF_REQUIRE(extra <= 1e6 * (trace + 1), numeric,
-                   "second derivatives of the loss are not finite");
-      factor = Matrix<double>(m + 1, m + 1);
-      std::copy_n(block.data(), (m + 1) * (m + 1), factor.data());
-      for (Index j = 0; j <= m; ++j) factor(j, j) += extra;
-      if (blas::cholesky(factor.view()) == 0) break;
-    }
-    factors_.push_back(std::move(factor));
+void CurvatureBlocks::make(Index score, FeatureCache& cache, const Matrix<double>& curvatures,
+                           double n, double lambda) {
+  Matrix<double> block = block_of(cache, curvatures, score);
+  const Index m = cache.features();
+  double trace = 0;
+  for (Index k = 0; k < (m + 1) * (m + 1); ++k) block.data()[k] /= n;
+  for (Index j = 0; j <= m; ++j) trace += block(j, j);
+  for (Index j = 0; j < m; ++j) block(j, j) += 2 * lambda;
+  // Rounding of single precision must not make it singular, nor rows that all lie behind the hinge.
+  const double least = 1e-7 * trace / static_cast<double>(m + 1) + 1e-12;
+  Matrix<double>& factor = factors_[static_cast<std::size_t>(score)];
+  factor.resize(m + 1, m + 1);
+  for (double extra = least;; extra *= 10) {
+    KERF_REQUIRE(extra <= 1e6 * (trace + 1), numeric,
+                 "second derivatives of the loss are not finite");
+    std::copy_n(block.data(), (m + 1) * (m + 1), factor.data());
+    for (Index j = 0; j <= m; ++j) factor(j, j) += extra;
+    if (blas::cholesky(factor.view()) == 0) return;
   }
 }
 

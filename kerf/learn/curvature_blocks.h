@@ -18,8 +18,11 @@ class CurvatureBlocks {
   /// Cheaper than the steps of conjugate gradients that they save.
   static bool worthwhile(const FeatureCache& cache);
 
-  /// curvatures: w_i h_ik, rows x scores; n: sum of the weights.
-  CurvatureBlocks(FeatureCache& cache, const Matrix<double>& curvatures, double n, double lambda);
+  explicit CurvatureBlocks(Index scores) : factors_(static_cast<std::size_t>(scores)) {}
+
+  /// Makes the block of one score.  curvatures: w_i h_ik, rows x scores; n: sum of the weights.
+  void make(Index score, FeatureCache& cache, const Matrix<double>& curvatures, double n,
+            double lambda);
 
   /// v := B_k^-1 v; the intercept last.
   void solve(Index score, std::span<double> v) const;

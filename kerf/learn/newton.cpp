@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
@@ -14,22 +15,6 @@ constexpr int kMostSteps = 60, kMostInner = 60;
 constexpr double kArmijo = 1e-4;        // part of the promised decrease that a step must bring
 constexpr double kCurvatureChange = 5;  // of the mean curvature, before the factor is made anew
 
-double inner(const Newton::Point& a, const Newton::Point& b) {
-  double sum = 0;
-  for (Index k = 0; k < a.weights.rows() * a.weights.cols(); ++k)
-    sum += a.weights.data()[k] * b.weights.data()[k];
-  for (std::size_t k = 0; k < a.intercept.size(); ++k) sum += a.intercept[k] * b.intercept[k];
-  return sum;
-}
-
-/// to += factor from.
-void add(Newton::Point& to, double factor, const Newton::Point& from) {
-  for (Index k = 0; k < to.weights.rows() * to.weights.cols(); ++k)
-    to.weights.data()[k] += factor * from.weights.data()[k];
-  for (std::size_t k = 0; k < to.intercept.size(); ++k)
-    to.intercept[k] += factor * from.intercept[k];
-}
-
 Newton::Point copy(const Newton::Point& from) {
   Newton::Point to{Matrix<double>(from.weights.rows(), from.weights.cols()), from.intercept};
   std::copy_n(from.weights.data(), from.weights.rows() * from.weights.cols(), to.weights.data());
@@ -40,7 +25,12 @@ Newton::Point copy(const Newton::Point& from) {
 
 Newton::Newton(FeatureCache& cache, const SketchedGram& gram, Loss loss, Index scores,
                const Progress& progress)
-    : cache_(cache), gram_(gram), loss_(loss), count_(scores), progress_(progress) {
+    : cache_(cache),
+      gram_(gram),
+      loss_(loss),
+      count_(scores),
+      groups_(loss_groups(loss, scores)),
+      progress_(progress) {
   for (Index i = 0; i < cache.rows(); ++i) {
     const auto row = cache.targets().row(i);
     label_.push_back(std::ranges::max_element(row) - row.begin());
@@ -53,6 +43,26 @@ Newton::Point Newton::zero() const {
               std::vector<double>(static_cast<std::size_t>(count_), 0.0)};
   point.weights.fill(0);
   return point;
+}
+
+Newton::PerGroup Newton::inner(const Point& a, const Point& b) const {
+  PerGroup sums(static_cast<std::size_t>(groups_), 0.0);
+  for (Index k = 0; k < count_; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    sums[group_of(k)] += a.intercept[i] * b.intercept[i];
+    for (Index j = 0; j < a.weights.cols(); ++j)
+      sums[group_of(k)] += a.weights(k, j) * b.weights(k, j);
+  }
+  return sums;
+}
+
+void Newton::add(Point& to, const PerGroup& factor, const Point& from) const {
+  for (Index k = 0; k < count_; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const double f = factor[group_of(k)];
+    to.intercept[i] += f * from.intercept[i];
+    for (Index j = 0; j < to.weights.cols(); ++j) to.weights(k, j) += f * from.weights(k, j);
+  }
 }
 
 /// Of a row in training; 0 for the fold held out.
@@ -114,38 +124,42 @@ Newton::Point Newton::summed(const Point* v, double lambda, const RowFunction& f
   return out;
 }
 
-/// F at the scores kept plus length times those of a step (`point` is that place, for |W|^2).
+/// F at the scores kept plus lengths times those of a step (`point` is that place, for |W|^2).
 Newton::Value Newton::value(double lambda, const Point& point, const Matrix<double>* step,
-                            double length) const {
+                            const PerGroup& length) const {
   constexpr Index kRows = 1024;
   const Index pieces = (cache_.rows() + kRows - 1) / kRows;
-  std::vector<Value> sums(static_cast<std::size_t>(pieces), Value{0, 0});
+  const PerGroup zeros(static_cast<std::size_t>(groups_), 0.0);
+  std::vector<Value> sums(static_cast<std::size_t>(pieces), Value{zeros, 0});
   parallel_for(pieces, 1, [&](Index piece, Index) {
     std::vector<double> scores(static_cast<std::size_t>(count_)), curvatures(scores.size());
+    PerGroup losses(zeros);
     Value& sum = sums[static_cast<std::size_t>(piece)];
     for (Index i = piece * kRows; i < std::min((piece + 1) * kRows, cache_.rows()); ++i) {
       const double w = weight_of(i);
       if (w == 0) continue;
       for (Index k = 0; k < count_; ++k)
-        scores[static_cast<std::size_t>(k)] = scores_(i, k) + (step ? length * (*step)(i, k) : 0.0);
+        scores[static_cast<std::size_t>(k)] =
+            scores_(i, k) + (step ? length[group_of(k)] * (*step)(i, k) : 0.0);
       const Index label = label_[static_cast<std::size_t>(i)];
-      sum.loss += w * loss_value(loss_, label, scores);
+      group_losses(loss_, label, scores, losses);
+      for (std::size_t g = 0; g < losses.size(); ++g) sum.loss[g] += w * losses[g];
       if (step) continue;
       curvature_diagonal(loss_, label, scores, curvatures);
       for (const double h : curvatures) sum.curvature += w * h / static_cast<double>(count_);
     }
   });
-  Value total{0, 0};
+  Value total{zeros, 0};
   for (const Value& sum : sums) {
-    total.loss += sum.loss / n_;
+    for (std::size_t g = 0; g < zeros.size(); ++g) total.loss[g] += sum.loss[g] / n_;
     total.curvature += sum.curvature / n_;
   }
-  for (Index k = 0; k < count_ * cache_.features(); ++k)
-    total.loss += lambda * point.weights.data()[k] * point.weights.data()[k];
+  for (Index k = 0; k < count_; ++k)
+    for (const double w : point.weights.row(k)) total.loss[group_of(k)] += lambda * w * w;
   return total;
 }
 
-void Newton::prepare(double lambda, double curvature) {
+void Newton::prepare(double lambda, double curvature, const PerGroup& at_work) {
   if (CurvatureBlocks::worthwhile(cache_)) {
     Matrix<double> curvatures(scores_.rows(), count_);
     for (Index i = 0; i < scores_.rows(); ++i) {
@@ -153,7 +167,9 @@ void Newton::prepare(double lambda, double curvature) {
       curvature_diagonal(loss_, label_[static_cast<std::size_t>(i)], scores_.row(i), row);
       for (double& h : row) h *= weight_of(i);
     }
-    blocks_.emplace(cache_, curvatures, n_, lambda);
+    if (!blocks_) blocks_.emplace(count_);
+    for (Index k = 0; k < count_; ++k)
+      if (at_work[group_of(k)] > 0) blocks_->make(k, cache_, curvatures, n_, lambda);
     return;
   }
   const double a = std::max(curvature, 1e-6);
@@ -185,7 +201,7 @@ void Newton::precondition(Point& p) const {
 }
 
 /// Conjugate gradients for H d = -g until the residual is `tolerance` of the gradient.
-Newton::Point Newton::direction(const Point& gradient, double lambda, double tolerance) {
+Newton::Point Newton::direction(const Point& gradient, double lambda, const PerGroup& tolerance) {
   const auto hessian_times = [&](const Point& v) {
     return summed(&v, lambda, [&](Index row, std::span<double> u) {
       double few[64];
@@ -195,29 +211,64 @@ Newton::Point Newton::direction(const Point& gradient, double lambda, double tol
       std::ranges::copy(out, u.begin());
     });
   };
-  Point d = zero(), residual = zero();
-  add(residual, -1, gradient);
+  const std::size_t groups = tolerance.size();
+  Point d = zero(), residual = zero(), p = zero();
+  add(residual, PerGroup(groups, -1.0), gradient);
   Point z = copy(residual);
   precondition(z);
-  Point p = copy(z);
-  double rho = inner(residual, z);
-  const double goal = tolerance * tolerance * rho;
-  for (int step = 0; step < kMostInner && rho > goal; ++step) {
+  PerGroup rho = inner(residual, z), goal(groups), length(groups, 0.0), beta(groups, 0.0);
+  for (std::size_t g = 0; g < groups; ++g) goal[g] = tolerance[g] * tolerance[g] * rho[g];
+  for (int step = 0; step < kMostInner; ++step) {
+    PerGroup going(groups, 0.0);
+    for (std::size_t g = 0; g < groups; ++g) going[g] = rho[g] > goal[g] ? 1 : 0;
+    if (std::ranges::all_of(going, [](double v) { return v == 0; })) break;
+    Point next = zero();  // p := z + beta p, where the residual is not small enough
+    for (std::size_t g = 0; g < groups; ++g) beta[g] *= going[g];
+    add(next, going, z);
+    add(next, beta, p);
+    p = std::move(next);
     const Point q = hessian_times(p);
-    const double energy = inner(p, q);
-    if (!(energy > 0)) break;
-    add(d, rho / energy, p);
-    add(residual, -rho / energy, q);
+    const PerGroup energy = inner(p, q);
+    for (std::size_t g = 0; g < groups; ++g) {
+      if (!(energy[g] > 0)) goal[g] = rho[g] = 0;
+      length[g] = energy[g] > 0 ? rho[g] / energy[g] : 0;
+    }
+    add(d, length, p);
+    for (double& v : length) v = -v;
+    add(residual, length, q);
     z = copy(residual);
     precondition(z);
-    const double next = inner(residual, z), beta = next / rho;
-    rho = next;
-    for (Index k = 0; k < count_ * cache_.features(); ++k)
-      p.weights.data()[k] = z.weights.data()[k] + beta * p.weights.data()[k];
-    for (std::size_t k = 0; k < p.intercept.size(); ++k)
-      p.intercept[k] = z.intercept[k] + beta * p.intercept[k];
+    const PerGroup now = inner(residual, z);
+    for (std::size_t g = 0; g < groups; ++g) {
+      beta[g] = rho[g] > 0 ? now[g] / rho[g] : 0;
+      if (length[g] != 0) rho[g] = now[g];
+    }
   }
   return d;
+}
+
+Newton::Step Newton::line_search(double lambda, const Point& point, const Point& d,
+                                 const Matrix<double>& scores, const Value& now,
+                                 const PerGroup& slope) const {
+  const std::size_t groups = slope.size();
+  Step step{{}, PerGroup(groups, 1.0), {}};
+  for (int halving = 0; halving < 30; ++halving) {
+    step.point = copy(point);
+    add(step.point, step.length, d);
+    step.value = value(lambda, step.point, &scores, step.length);
+    bool enough = true;
+    for (std::size_t g = 0; g < groups; ++g) {
+      if (step.value.loss[g] <= now.loss[g] + kArmijo * step.length[g] * slope[g]) continue;
+      step.length[g] /= 2;
+      enough = false;
+    }
+    if (enough) break;
+  }
+  for (std::size_t g = 0; g < groups; ++g)
+    if (!(step.value.loss[g] < now.loss[g])) step.length[g] = 0;
+  step.point = copy(point);
+  add(step.point, step.length, d);
+  return step;
 }
 
 double Newton::minimise(double lambda, Index without, double tolerance, Point& point,
@@ -226,12 +277,16 @@ double Newton::minimise(double lambda, Index without, double tolerance, Point& p
   n_ = 0;
   for (Index i = 0; i < cache_.rows(); ++i) n_ += weight_of(i);
   scores_ = scores_of(point);
+  const auto groups = static_cast<std::size_t>(groups_);
+  PerGroup at_work(groups, 1.0), first, inner_tolerance(groups);
+  // What the preconditioner made too little of the squared decrement in the step before.
+  PerGroup missed(groups, 1.0);
+  std::vector<bool> stuck(groups, false);  // by rounding: no step goes down any more
   double left = 1;
-  double first_decrement = 0;
-  Value now = value(lambda, point, nullptr, 0);
+  Value now = value(lambda, point, nullptr, {});
   for (int step = 0; step < kMostSteps; ++step) {
     report(progress_, "solving", passes_, 0);
-    prepare(lambda, now.curvature);
+    prepare(lambda, now.curvature, at_work);
     Point gradient = summed(nullptr, lambda, [&](Index row, std::span<double> out) {
       loss_gradient(loss_, label_[static_cast<std::size_t>(row)], scores_.row(row), out);
     });
@@ -239,28 +294,33 @@ double Newton::minimise(double lambda, Index without, double tolerance, Point& p
       gradient.weights.data()[k] += 2 * lambda * point.weights.data()[k];
     Point scaled = copy(gradient);
     precondition(scaled);
-    const double size = inner(gradient, scaled);
-    if (step == 0) first_decrement = size;
-    left = 0.5 * size / std::max(now.loss, 1e-300);
+    PerGroup size = inner(gradient, scaled);
+    for (std::size_t g = 0; g < groups; ++g) size[g] *= missed[g];
+    if (step == 0) first = size;
+    const double total = std::max(now.total(), 1e-300);
+    left = 0.5 * std::accumulate(size.begin(), size.end(), 0.0) / total;
     if (left <= tolerance) break;
-    const Point d =
-        direction(gradient, lambda, std::clamp(std::sqrt(size / first_decrement), 0.02, 0.3));
-    const double slope = inner(gradient, d);
-    const Matrix<double> step_scores = scores_of(d);
-    double length = 1;
-    Point next;
-    Value then{};
-    for (int halving = 0; halving < 30; ++halving, length /= 2) {
-      next = copy(point);
-      add(next, length, d);
-      then = value(lambda, next, &step_scores, length);
-      if (then.loss <= now.loss + kArmijo * length * slope) break;
+    // A group's share of the tolerance; one that had it rests, and its block stays as it is.
+    for (std::size_t g = 0; g < groups; ++g) {
+      const bool small = 0.5 * size[g] <= 0.5 * tolerance * total / static_cast<double>(groups);
+      at_work[g] = small || stuck[g] ? 0 : 1;
+      inner_tolerance[g] =
+          at_work[g] > 0 ? std::clamp(std::sqrt(size[g] / first[g]), 0.02, 0.3) : 1;
     }
-    if (!(then.loss < now.loss)) break;  // rounding: no step goes down any more
-    point = std::move(next);
-    for (Index k = 0; k < scores_.rows() * scores_.cols(); ++k)
-      scores_.data()[k] += length * step_scores.data()[k];
-    now = value(lambda, point, nullptr, 0);
+    const Point d = direction(gradient, lambda, inner_tolerance);
+    const Matrix<double> step_scores = scores_of(d);
+    const PerGroup slope = inner(gradient, d);
+    Step found = line_search(lambda, point, d, step_scores, now, slope);
+    for (std::size_t g = 0; g < groups; ++g) {
+      if (at_work[g] > 0 && found.length[g] == 0) stuck[g] = true;
+      if (at_work[g] > 0) missed[g] = std::max(1.0, -slope[g] / size[g] * missed[g]);
+    }
+    if (std::ranges::all_of(found.length, [](double l) { return l == 0; })) break;
+    point = std::move(found.point);
+    for (Index i = 0; i < scores_.rows(); ++i)
+      for (Index k = 0; k < count_; ++k)
+        scores_(i, k) += found.length[group_of(k)] * step_scores(i, k);
+    now = value(lambda, point, nullptr, {});
     if (after_step) after_step(point);
   }
   return left;

@@ -5,7 +5,9 @@
 //            H is close to (a/n) (Zc^T Zc + (2 n lambda / a) I), a: the mean curvature of the loss;
 //            with few features by the blocks of H itself (curvature_blocks.h)
 //
-// Scores are linear in (W, b), so that the line search needs no pass at all: they are kept.
+// Scores are linear in (W, b), so that the line search needs no pass at all: they are kept.  The
+// squared hinge of one score knows nothing of the others': each has its own line search and
+// conjugate gradients, and rests once it is minimised.
 //
 // Error:      stops when half the squared Newton decrement, which estimates F - min F, is below a
 //             given part of F.
@@ -19,6 +21,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <numeric>
 #include <optional>
 
 #include "kerf/learn/classification_loss.h"
@@ -54,24 +57,43 @@ class Newton {
   static Index bytes(Index rows, Index features, Index scores);
 
  private:
+  using PerGroup = std::vector<double>;  // of the loss's groups of scores
   struct Value {
-    double loss, curvature;
+    PerGroup loss;
+    double curvature = 0;  // mean over rows and scores
+    double total() const { return std::accumulate(loss.begin(), loss.end(), 0.0); }
   };
+  struct Step {
+    Point point;
+    PerGroup length;
+    Value value;
+  };
+  std::size_t group_of(Index score) const {
+    return groups_ == 1 ? 0 : static_cast<std::size_t>(score);
+  }
+  PerGroup inner(const Point& a, const Point& b) const;
+  /// to += factor from, with a factor for each group.
+  void add(Point& to, const PerGroup& factor, const Point& from) const;
   double weight_of(Index row) const;
   Matrix<double> scores_of(const Point& point);
   /// (1/n) sum w_i q_i z_i + 2 lambda v, where q_i comes from `rows_of`; and sums of w_i q_i.
   using RowFunction = std::function<void(Index row, std::span<double> products)>;
   Point summed(const Point* v, double lambda, const RowFunction& f);
-  Value value(double lambda, const Point& point, const Matrix<double>* step, double length) const;
-  /// Makes the preconditioner of the scores kept.
-  void prepare(double lambda, double curvature);
+  Value value(double lambda, const Point& point, const Matrix<double>* step,
+              const PerGroup& length) const;
+  /// Makes the preconditioner of the scores kept, where groups are at work.
+  void prepare(double lambda, double curvature, const PerGroup& at_work);
   void precondition(Point& p) const;
-  Point direction(const Point& gradient, double lambda, double tolerance);
+  /// For groups whose tolerance is below 1; nothing for the others.
+  Point direction(const Point& gradient, double lambda, const PerGroup& tolerance);
+  /// Along d from `point`, of value `now` and slopes `slope`; length 0 where no step goes down.
+  Step line_search(double lambda, const Point& point, const Point& d, const Matrix<double>& scores,
+                   const Value& now, const PerGroup& slope) const;
 
   FeatureCache& cache_;
   const SketchedGram& gram_;
   Loss loss_;
-  Index count_;
+  Index count_, groups_;
   const Progress& progress_;
   std::vector<Index> label_, fold_;
   Matrix<double> scores_;

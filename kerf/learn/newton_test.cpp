@@ -170,6 +170,56 @@ INSTANTIATE_TEST_SUITE_P(All, NewtonSolver,
                          ::testing::Combine(::testing::Values(Loss::logistic, Loss::squared_hinge),
                                             ::testing::Values(2, 4)));
 
+/// (1/n) sum max(0, 1 - s f)^2 + lambda |w|^2 of one class against the rest; f = scores of class
+/// `column`, less those of class `minus` if there is one.
+double hinge_objective(const Model& model, const Data& data, Index label, Index column, Index minus,
+                       double lambda) {
+  const Predictor predictor(model);
+  MemorySource source(data.x.view(), {}, data.x.rows());
+  RowBlock block;
+  source.next(block);
+  Matrix<double> f;
+  predictor.scores(block, f);
+  double sum = 0;
+  for (Index i = 0; i < f.rows(); ++i) {
+    const double sign = static_cast<Index>(data.y(i, 0)) == label ? 1 : -1;
+    const double gap = std::max(0.0, 1 - sign * (f(i, column) - (minus < 0 ? 0 : f(i, minus))));
+    sum += gap * gap / static_cast<double>(f.rows());
+  }
+  for (Index j = 0; j < model.linear.weights.rows(); ++j)
+    sum += lambda * std::pow(model.linear.weights(j, column) -
+                                 (minus < 0 ? 0 : model.linear.weights(j, minus)),
+                             2);
+  return sum;
+}
+
+// Scores of the squared hinge are minimised each for itself: as well as if the others were not
+// there, up to the tolerance of 1e-5 of all losses that both fits have (5e-5: the decrement is an
+// estimate); with few features (blocks) and many.
+TEST(NewtonSolver, EveryClassIsMinimisedAsIfAlone) {
+  constexpr Index kClasses = 6;
+  const Data data = make_data(500, kClasses);
+  const std::pair<const char*, double> cases[] = {{"64", 1e-3}, {"64", 1e-5}, {"400", 1e-3}};
+  for (const auto& [features, lambda] : cases) {
+    FitOptions options;
+    options.loss = Loss::squared_hinge;
+    options.lambda = lambda;
+    const Model together = fit_on(data, kClasses, options, features).model;
+    double alone_total = 0;
+    std::vector<double> excess;
+    for (Index k = 0; k < kClasses; ++k) {
+      Data two = make_data(500, kClasses);
+      for (Index i = 0; i < 500; ++i) two.y(i, 0) = data.y(i, 0) == static_cast<double>(k) ? 1 : 0;
+      const Model alone = fit_on(two, 2, options, features).model;
+      const double least = hinge_objective(alone, two, 1, 1, 0, lambda);
+      alone_total += least;
+      excess.push_back(hinge_objective(together, data, k, k, -1, lambda) - least);
+    }
+    for (const double e : excess)
+      EXPECT_LT(std::abs(e), 5e-5 * alone_total) << features << " features, lambda " << lambda;
+  }
+}
+
 // A tenth of the labels is wrong: no model knows the class better than -0.9 log 0.9 - 0.1 log 0.1 =
 // 0.325 on average.  Uncalibrated, a squared hinge's scores taken as logits give much more.
 TEST(NewtonSolver, ChoosesLambdaAndItsProbabilitiesAreCalibrated) {
