@@ -75,6 +75,11 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c) {
 
 // In both LAPACK calls our row-major upper triangle is Fortran's column-major lower one.
 
+Index factor_scratch(Index order) {
+  constexpr Index kMost = Index{64} << 20;
+  return worth_threads(order) * (order < 5000 ? std::min(kMost, 3 * order * order) : kMost);
+}
+
 Index cholesky(MatrixView<double> a, int thread_count) {
   const ThreadScope scope(thread_count > 0 ? thread_count : worth_threads(a.rows));
   const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));

@@ -38,6 +38,10 @@ void gram_upper(MatrixView<const float> a, MatrixView<float> c);
 Index cholesky(MatrixView<double> a, int thread_count = 0);
 Index cholesky(MatrixView<float> a);
 
+/// What OpenBLAS keeps for itself once it has factored a matrix of this order: about 3 bytes an
+/// element and thread, at most 64 MB a thread (measured; it has no function that tells).
+Index factor_scratch(Index order);
+
 /// b := (R^T R)^-1 b with R from cholesky().
 void cholesky_solve(MatrixView<const double> r, MatrixView<double> b);
 void cholesky_solve(MatrixView<const float> r, MatrixView<float> b);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
 #include "kerf/learn/sketched_gram.h"
 
@@ -25,7 +26,7 @@ IterationPlan plan_iterations(const Problem& p, Index more) {
   const Index sketch = SketchedGram::bytes_while_adding(p.rows, p.features);
   const Index factors = p.options.lambda ? 1 : 2;
   const Index besides =
-      p.map_bytes + scratch + more +
+      p.map_bytes + scratch + more + blas::factor_scratch(p.features) +
       std::max({pass + sketch,
                 sketch + NormalEquations::bytes(p.features, 0) + 4 * 2048 * p.features,
                 SketchedGram::bytes(p.features, factors) + products + pass});

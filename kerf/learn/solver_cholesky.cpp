@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/checkpoint.h"
@@ -165,7 +166,7 @@ Index bytes(const Problem& p) {
                       : p.options.validation == Validation::folds
                           ? lambda_choice_bytes(p.features, p.outputs, folds)
                           : SpectralPath::bytes(p.features, p.outputs);
-  return p.map_bytes + sums + std::max(pass, solve);
+  return p.map_bytes + sums + std::max(pass, solve) + blas::factor_scratch(p.features);
 }
 
 double seconds(const Problem& p) {

@@ -45,7 +45,8 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
 Index bytes(const Problem& p) {
   const Index solve = dual_ridge_bytes(p.rows, p.features, p.outputs);
   const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, 1);
-  return p.map_bytes + 4 * p.rows * p.features + std::max(pass, solve);
+  return p.map_bytes + 4 * p.rows * p.features + std::max(pass, solve) +
+         blas::factor_scratch(p.rows);
 }
 
 double seconds(const Problem& p) {
