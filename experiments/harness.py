@@ -68,6 +68,11 @@ class Experiment:
         self._write_tables()  # a run that is stopped keeps what it has
         print("  ".join(f"{name}={_show(value)}" for name, value in values.items()), file=sys.stderr, flush=True)
 
+    def rows_before(self):
+        """The rows of the page that this run replaces."""
+        page = self.arguments.out / f"{self._name}.json"
+        return json.loads(page.read_text())["rows"] if page.exists() else []
+
     def note(self, text):
         """A sentence under the table."""
         self.notes.append(text)

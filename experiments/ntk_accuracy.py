@@ -65,9 +65,15 @@ def protein(experiment, m, folds):
 
 
 def run(experiment):
-    if experiment.arguments.part in ("all", "mnist"):
+    """A part keeps the other part's rows of the run before."""
+    part = experiment.arguments.part
+    before = experiment.rows_before() if part != "all" else []
+    if part != "protein":
         mnist(experiment, [512] if experiment.quick else experiment.arguments.features, [1] if experiment.quick else [1, 2, 3])
-    if experiment.arguments.part in ("all", "protein"):
+    for row in before:
+        if row["data"].lower() != part:
+            experiment.row(**row)
+    if part != "mnist":
         protein(experiment, 512 if experiment.quick else 8192, 1 if experiment.quick else 4)
 
 
