@@ -30,32 +30,6 @@ Index fill_rows(const FeatureCache& cache, const FeatureCache::Piece& piece,
   return count;
 }
 
-Matrix<double> block_of(FeatureCache& cache, const Matrix<double>& curvatures, Index score) {
-  const Index size = cache.features() + 1;
-  std::vector<Matrix<double>> lanes(FeatureCache::kLanes);
-  const blas::ThreadScope one(1);
-  cache.for_each([&](const FeatureCache::Piece& piece) {
-    Matrix<double>& sum = lanes[static_cast<std::size_t>(piece.lane)];
-    if (sum.rows() == 0) {
-      sum.resize(size, size);
-      sum.fill(0);
-    }
-    thread_local Matrix<float> rows, product;
-    rows.resize(piece.z.rows, size);
-    product.resize(size, size);
-    const Index count = fill_rows(cache, piece, curvatures, score, rows.view());
-    if (count == 0) return;
-    blas::gram_upper(rows.view().slice(0, count), product.view());
-    for (Index i = 0; i < size; ++i)
-      for (Index j = i; j < size; ++j) sum(i, j) += double{product(i, j)};
-  });
-  Matrix<double> block(size, size);
-  block.fill(0);
-  for (const auto& lane : lanes)
-    for (Index k = 0; k < lane.rows() * lane.cols(); ++k) block.data()[k] += lane.data()[k];
-  return block;
-}
-
 }  // namespace
 
 bool CurvatureBlocks::worthwhile(const FeatureCache& cache) {
@@ -63,14 +37,47 @@ bool CurvatureBlocks::worthwhile(const FeatureCache& cache) {
          cache.precision() == Precision::single_;
 }
 
+Index CurvatureBlocks::bytes(Index features, Index scores) {
+  if (features > kMostFeatures) return 0;
+  return 8 * (scores + FeatureCache::kLanes + 1) * (features + 1) * (features + 1);
+}
+
+/// block_ = sum w_i h_ik [z_i; 1] [z_i; 1]^T, upper triangle.
+void CurvatureBlocks::sum_rows(Index score, FeatureCache& cache, const Matrix<double>& curvatures) {
+  const Index size = cache.features() + 1;
+  std::vector<char> used(FeatureCache::kLanes, 0);
+  const blas::ThreadScope one(1);
+  cache.for_each([&](const FeatureCache::Piece& piece) {
+    const auto lane = static_cast<std::size_t>(piece.lane);
+    thread_local Matrix<float> rows, product;
+    rows.resize(piece.z.rows, size);
+    product.resize(size, size);
+    const Index count = fill_rows(cache, piece, curvatures, score, rows.view());
+    if (count == 0) return;
+    blas::gram_upper(rows.view().slice(0, count), product.view());
+    Matrix<double>& sum = lanes_[lane];
+    const bool first = !used[lane];
+    if (first) sum.resize(size, size);
+    used[lane] = 1;
+    for (Index i = 0; i < size; ++i)
+      for (Index j = i; j < size; ++j)
+        sum(i, j) = (first ? 0.0 : sum(i, j)) + double{product(i, j)};
+  });
+  block_.resize(size, size);
+  block_.fill(0);
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+    for (Index i = 0; used[lane] && i < size; ++i)
+      for (Index j = i; j < size; ++j) block_(i, j) += lanes_[lane](i, j);
+}
+
 void CurvatureBlocks::make(Index score, FeatureCache& cache, const Matrix<double>& curvatures,
                            double n, double lambda) {
-  Matrix<double> block = block_of(cache, curvatures, score);
+  sum_rows(score, cache, curvatures);
   const Index m = cache.features();
   double trace = 0;
-  for (Index k = 0; k < (m + 1) * (m + 1); ++k) block.data()[k] /= n;
-  for (Index j = 0; j <= m; ++j) trace += block(j, j);
-  for (Index j = 0; j < m; ++j) block(j, j) += 2 * lambda;
+  for (Index k = 0; k < (m + 1) * (m + 1); ++k) block_.data()[k] /= n;
+  for (Index j = 0; j <= m; ++j) trace += block_(j, j);
+  for (Index j = 0; j < m; ++j) block_(j, j) += 2 * lambda;
   // Rounding of single precision must not make it singular, nor rows that all lie behind the hinge.
   const double least = 1e-7 * trace / static_cast<double>(m + 1) + 1e-12;
   Matrix<double>& factor = factors_[static_cast<std::size_t>(score)];
@@ -78,7 +85,7 @@ void CurvatureBlocks::make(Index score, FeatureCache& cache, const Matrix<double
   for (double extra = least;; extra *= 10) {
     KERF_REQUIRE(extra <= 1e6 * (trace + 1), numeric,
                  "second derivatives of the loss are not finite");
-    std::copy_n(block.data(), (m + 1) * (m + 1), factor.data());
+    std::copy_n(block_.data(), (m + 1) * (m + 1), factor.data());
     for (Index j = 0; j <= m; ++j) factor(j, j) += extra;
     if (blas::cholesky(factor.view()) == 0) return;
   }

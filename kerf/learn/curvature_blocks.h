@@ -17,8 +17,10 @@ class CurvatureBlocks {
  public:
   /// Cheaper than the steps of conjugate gradients that they save.
   static bool worthwhile(const FeatureCache& cache);
+  static Index bytes(Index features, Index scores);
 
-  explicit CurvatureBlocks(Index scores) : factors_(static_cast<std::size_t>(scores)) {}
+  explicit CurvatureBlocks(Index scores)
+      : factors_(static_cast<std::size_t>(scores)), lanes_(FeatureCache::kLanes) {}
 
   /// Makes the block of one score.  curvatures: w_i h_ik, rows x scores; n: sum of the weights.
   void make(Index score, FeatureCache& cache, const Matrix<double>& curvatures, double n,
@@ -28,7 +30,12 @@ class CurvatureBlocks {
   void solve(Index score, std::span<double> v) const;
 
  private:
+  void sum_rows(Index score, FeatureCache& cache, const Matrix<double>& curvatures);
+
   std::vector<Matrix<double>> factors_;
+  // Memory for one block at a time: asked for once, not for every block of every step.
+  std::vector<Matrix<double>> lanes_;
+  Matrix<double> block_;
 };
 
 }  // namespace kerf

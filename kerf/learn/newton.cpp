@@ -341,7 +341,8 @@ double Newton::held_out_loss(Loss loss, Index fold, double factor) const {
 }
 
 Index Newton::bytes(Index rows, Index features, Index scores) {
-  return 8 * rows * (2 * scores + 2) + 8 * features * scores * 10;
+  return 8 * rows * (2 * scores + 2) + 8 * features * scores * 10 +
+         CurvatureBlocks::bytes(features, scores);
 }
 
 }  // namespace kerf
