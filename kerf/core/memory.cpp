@@ -9,19 +9,13 @@
 #include <fstream>
 #include <limits>
 
+#include "kerf/core/cgroup.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
 namespace {
 
 constexpr Index kUnlimited = std::numeric_limits<Index>::max();
-
-/// First number in a file, or `otherwise` (no such file, or the word "max").
-Index number_in(const std::string& path, Index otherwise) {
-  std::ifstream file(path);
-  Index value = 0;
-  return file >> value ? value : otherwise;
-}
 
 /// "Name:  123 kB" in a file of /proc, in bytes, or `otherwise`.
 Index kilobytes_in(const char* path, std::string_view name, Index otherwise) {
@@ -37,23 +31,6 @@ Index kilobytes_in(const char* path, std::string_view name, Index otherwise) {
 
 /// Available memory by the kernel's own estimate.
 Index machine_memory() { return kilobytes_in("/proc/meminfo", "MemAvailable:", kUnlimited); }
-
-/// What the control group still allows: its limit less its use.
-Index cgroup_memory() {
-  const struct {
-    const char *limit, *used;
-  } files[] = {
-      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-      {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-       "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
-  };
-  Index least = kUnlimited;
-  for (const auto& [limit, used] : files) {
-    const Index maximum = number_in(limit, kUnlimited);
-    if (maximum < kUnlimited) least = std::min(least, maximum - number_in(used, 0));
-  }
-  return std::max<Index>(least, 0);
-}
 
 Index address_space() {
   rlimit limit{};

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "kerf/core/cgroup.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
@@ -19,8 +20,11 @@ namespace {
 
 int cores() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0
+                          ? CPU_COUNT(&set)
+                          : static_cast<int>(std::thread::hardware_concurrency());
+  const int granted = cgroup_cores();  // a container on a machine of many cores
+  return std::max(1, granted > 0 ? std::min(allowed, granted) : allowed);
 }
 
 std::atomic<int> thread_count = 0;  // 0: not set yet
@@ -195,7 +199,8 @@ void Background::wait() {
 
 int threads() {
   const int count = thread_count.load();
-  return count > 0 ? count : cores();
+  static const int all = cores();
+  return count > 0 ? count : all;
 }
 
 void set_threads(int count) {

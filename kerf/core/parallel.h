@@ -11,7 +11,7 @@
 namespace kerf {
 
 /// Threads that parallel_for may use, at least 1.  The default is the number of cores that this
-/// process may run on.
+/// process may run on, or that its container pays for.
 int threads();
 void set_threads(int count);
 
