@@ -103,6 +103,7 @@ class ArrayReader final : public Reader {
                    fmt::join(header_.shape.begin() + 1, header_.shape.end(), " x "));
       columns_ *= size;
     }
+    KERF_REQUIRE(header_.rows() > 0, data, "{} has no rows", input_.name());
     const Index row_bytes = columns_ * element_size(header_.type);
     KERF_REQUIRE(header_.rows() <= std::numeric_limits<Index>::max() / 16 / row_bytes, data,
                  "{} claims {} rows of {} numbers, which no file can hold", input_.name(),

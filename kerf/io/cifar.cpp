@@ -2,6 +2,7 @@
 #include "kerf/io/cifar.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "kerf/core/require.h"
 
@@ -27,6 +28,13 @@ Index label_bytes(std::string_view head, std::size_t& records) {
   if (labels_fit(head, {10}, records)) return 1;
   if (labels_fit(head, {20, 100}, records)) return 2;
   return 0;
+}
+
+/// No byte that only pixels, labels and the like have.
+bool is_plain_text(std::string_view head) {
+  return std::ranges::all_of(head, [](char c) {
+    return static_cast<unsigned char>(c) >= 32 || c == '\t' || c == '\n' || c == '\r';
+  });
 }
 
 class CifarReader final : public Reader {
@@ -94,9 +102,11 @@ class CifarReader final : public Reader {
 bool looks_like_cifar(std::string_view head, const std::string& path) {
   constexpr std::size_t kEnoughRecords = 8;
   std::size_t records = 0;
-  if (label_bytes(head, records) == 0) return false;
+  // A table may begin with a tab, which would be a label.
+  if (label_bytes(head, records) == 0 || is_plain_text(head)) return false;
+  const std::string name = std::filesystem::path(path).filename().string();
   const bool named =
-      path.find(".bin") != std::string::npos || path.find("batch") != std::string::npos;
+      name.find(".bin") != std::string::npos || name.find("batch") != std::string::npos;
   return named || records >= kEnoughRecords;
 }
 

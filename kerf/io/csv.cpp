@@ -91,7 +91,8 @@ class CsvReader final : public Reader {
   std::string scratch_, converted_;
 };
 
-/// Moves to the beginning of the next row, over blank lines and comments; false at the end.
+/// Moves to the beginning of the next row, over blank lines and, before the first record, comments;
+/// false at the end.  Later a '#' belongs to a row: spreadsheets write #N/A.
 bool CsvReader::find_row() {
   for (;;) {
     if (position_ >= window_.lines_end()) {
@@ -101,7 +102,7 @@ bool CsvReader::find_row() {
       continue;
     }
     const char* p = position_;
-    if (*p == '#') {
+    if (*p == '#' && at_beginning_) {
       p = static_cast<const char*>(
           std::memchr(p, '\n', static_cast<std::size_t>(window_.end() - p + 1)));
     } else {
@@ -266,9 +267,10 @@ const char* CsvReader::close_quote(const char* p) {
 void CsvReader::fail_ragged() const {
   const char* end = window_.end();
   const auto records = split_records({row_begin_, static_cast<std::size_t>(end - row_begin_)},
-                                     dialect_.delimiter, true, 1);
-  fail(ErrorKind::data, "{}:{}: this row has {} cells, but the first row has {}", input_.name(),
-       row_line_, records.empty() ? 0 : records[0].size(), schema_.columns);
+                                     dialect_.delimiter, true, 1, false);
+  fail(ErrorKind::data, "{}:{}: this row has {} cells, but the first row has {}{}", input_.name(),
+       row_line_, records.empty() ? 0 : records[0].size(), schema_.columns,
+       *row_begin_ == '#' ? " (comments stand before the first row only)" : "");
 }
 
 }  // namespace

@@ -16,15 +16,18 @@ struct CsvDialect {
   std::vector<std::string> first;  ///< cells of the first record
 };
 
-/// The records of `text` cut into cells, in the obvious way: quotes, doubled quotes, comment lines
-/// (#) and blank lines understood.  Without `whole`, a last line without an end is left out.
+/// The records of `text` cut into cells, in the obvious way: quotes, doubled quotes, blank lines and,
+/// before the first record and if `comments`, comment lines (#) understood.  Without `whole`, a last
+/// line without an end is left out.
 std::vector<std::vector<std::string>> split_records(std::string_view text, char delimiter,
-                                                    bool whole, std::size_t max_records);
+                                                    bool whole, std::size_t max_records,
+                                                    bool comments = true);
 
 /// Works the dialect out from the first bytes of a table.
 ///
 /// Delimiter: the candidate (, ; tab | blanks, in this order) that cuts nearly all lines into the
-/// same number of cells, more than one; if several do, the one with the largest share of numbers.
+/// same number of cells, more than one; if several do, the one with the largest share of numbers
+/// (missing cells and, except for the comma, numbers with a decimal comma count as such).
 /// Header: some column has a word in the first row and only numbers below; or, in a table of words
 /// only, no cell of the first row occurs again in its column.
 CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& options,

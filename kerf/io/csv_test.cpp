@@ -49,6 +49,47 @@ TEST_F(Csv, FindsTheDelimiter) {
   EXPECT_THAT(error("1,2\n", {.delimiter = "12"}), HasSubstr("--delimiter"));
 }
 
+/// `rows` lines of three numbers, the middle one missing in every fifth.
+std::string with_gaps(char delimiter, int rows) {
+  std::string text;
+  for (int i = 0; i < rows; ++i)
+    text += std::to_string(i) + delimiter + (i % 5 == 1 ? "" : "2.5") + delimiter + "7\n";
+  return text;
+}
+
+TEST_F(Csv, MissingCellsDoNotHideTheDelimiter) {
+  for (const char delimiter : {',', ';', '\t', '|'}) {
+    const auto all = read(with_gaps(delimiter, 20));
+    ASSERT_EQ(reader_->schema().columns, 3) << delimiter;
+    EXPECT_EQ(all.cells[1], (std::vector<double>{1, -999, 7}));
+  }
+  // An index without a name, as pandas writes it.
+  read("\ta\tb\n0\t1.5\t2\n1\t2.5\t3\n");
+  EXPECT_THAT(names(), ElementsAre("", "a", "b"));
+  // Blanks and tabs together are blanks.
+  EXPECT_EQ(read("1 2\t3\n4 5\t6\n").cells, (Rows{{1, 2, 3}, {4, 5, 6}}));
+}
+
+TEST_F(Csv, DecimalCommasAreNoDelimiters) {
+  std::string text;
+  for (int i = 0; i < 30; ++i)
+    text += std::to_string(i) + ",3;" + std::to_string(2 * i) + ",5;4,2\n";
+  const auto all = read(text);
+  EXPECT_EQ(reader_->schema().columns, 3);
+  EXPECT_EQ(all.cells.size(), 30u);  // the first row is no header either
+  EXPECT_EQ(all.odd[0], "0,0:0,3");
+  read("a;b\n1,5;2,5\n2,5;3,5\n");
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+}
+
+TEST_F(Csv, CommentsStandBeforeTheFirstRecord) {
+  EXPECT_EQ(read("# a\n\n#b,c\n1,2\n3,4\n").cells, (Rows{{1, 2}, {3, 4}}));
+  const auto all = read("a,b\n1,2\n#N/A,3\n");
+  EXPECT_EQ(all.cells, (Rows{{1, 2}, {-999, 3}}));
+  EXPECT_THAT(all.odd, ElementsAre("1,0:#N/A"));
+  EXPECT_THAT(error("1,2\n# later\n"), HasSubstr("comments stand before the first row"));
+}
+
 TEST_F(Csv, FindsAHeader) {
   EXPECT_EQ(read("a,b c,\"d,e\"\n1,2,3\n").cells, (Rows{{1, 2, 3}}));
   EXPECT_THAT(names(), ElementsAre("a", "b c", "d,e"));
@@ -66,12 +107,12 @@ TEST_F(Csv, FindsAHeader) {
 
 TEST_F(Csv, UnderstandsQuotesAndLineEnds) {
   const auto all = read(
-      "\xEF\xBB\xBFn,t\r\n1,\"a \"\"b\"\", c\"\r\n\r\n# comment, "
-      "1\r\n\"2\",\"two\r\nlines\"\r\n3,x");
+      "\xEF\xBB\xBF# comment, 1\r\nn,t\r\n1,\"a \"\"b\"\", c\"\r\n\r\n"
+      "\"2\",\"two\r\nlines\"\r\n3,x");
   EXPECT_THAT(names(), ElementsAre("n", "t"));
   EXPECT_EQ(all.cells, (Rows{{1, -999}, {2, -999}, {3, -999}}));
   EXPECT_THAT(all.odd, ElementsAre("0,1:a \"b\", c", "1,1:two\r\nlines", "2,1:x"));
-  EXPECT_THAT(all.lines, ElementsAre(2, 5, 7));
+  EXPECT_THAT(all.lines, ElementsAre(3, 5, 7));
 }
 
 TEST_F(Csv, ReportsOddCellsWithTheirPlace) {
@@ -110,13 +151,12 @@ TEST_F(Csv, SaysWhatIsWrongWithOtherFiles) {
 /// A random table of numbers, words, quoted cells with newlines, comments and blank lines.
 std::string random_table(std::uint64_t seed, int rows) {
   const rng::Key key{seed};
-  std::string text = "a,b,c\n";
+  std::string text = "# note, with, commas\n#\na,b,c\n";
   for (int i = 0; i < rows; ++i) {
     const auto words = rng::bits(key, static_cast<std::uint64_t>(i));
     text += std::to_string(words[0]) + "." + std::to_string(words[1] % 1000) + ",";
     text += words[2] % 3 == 0 ? "\"x\n\"\"" + std::to_string(words[2]) + "\"" : "-1.5e3";
     text += words[3] % 5 == 0 ? ",\r\n" : ",7\n";
-    if (words[3] % 7 == 0) text += "# note, with, commas\n";
     if (words[3] % 11 == 0) text += " \n";
   }
   return text;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::int32_t kLargestIndex = std::numeric_limits<std::int32_t>::max() - 1;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_token(char c) { return is_space(c) || c == '\n' || c == '#'; }
 
@@ -32,6 +34,7 @@ class LibsvmReader final : public Reader {
     position_ = window_.begin();
     line_ = 1;
     row_ = 0;
+    at_beginning_ = true;
   }
   double progress() const override {
     const Index size = input_.file().size();
@@ -47,6 +50,7 @@ class LibsvmReader final : public Reader {
         if (window_.complete()) break;
         window_.advance(position_);
         position_ = window_.begin();
+        skip_mark();
         continue;
       }
       line_begin_ = position_;
@@ -58,6 +62,13 @@ class LibsvmReader final : public Reader {
   }
 
  private:
+  /// At the beginning of the file: some editors put a mark there.
+  void skip_mark() {
+    if (at_beginning_ && std::string_view(position_, window_.end()).starts_with(kByteOrderMark))
+      position_ += kByteOrderMark.size();
+    at_beginning_ = false;
+  }
+
   /// Reads the line at position_ (a row, or a blank or comment line) and moves behind it.
   void parse_line(RawBlock& block) {
     const char* p = position_;
@@ -120,6 +131,7 @@ class LibsvmReader final : public Reader {
   const char* position_ = nullptr;
   const char* line_begin_ = nullptr;
   Index line_ = 1, row_ = 0;
+  bool at_beginning_ = true;
 };
 
 /// `digits:number`, or qid:...
@@ -135,6 +147,7 @@ bool is_entry(std::string_view token) {
 
 bool looks_like_libsvm(std::string_view head) {
   int rows = 0, entries = 0, wrong = 0;
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   for (std::size_t begin = 0; begin < head.size() && rows < 20;) {
     const std::size_t end = head.find('\n', begin);
     if (end == std::string_view::npos && rows > 0) break;  // the last line may be cut

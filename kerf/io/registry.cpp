@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/io/cifar.h"
 #include "kerf/io/combine.h"
@@ -47,6 +48,20 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+/// Labels belong to the images beside them; they are no rows of their own.
+bool is_labels(const std::string& lower_name) {
+  const std::size_t at = lower_name.find("labels");
+  return at != std::string::npos && lower_name.find("idx1", at) != std::string::npos;
+}
+
+/// Rows of so many columns must have room: what is kept of a column besides its cells is its sums,
+/// its place in the encoding and its name.
+void require_room(const Schema& schema, const std::string& name) {
+  constexpr Index kBytesOfColumn = 256;
+  require_memory(schema.columns * kBytesOfColumn, 0,
+                 fmt::format("{}: a row of {} columns", name, schema.columns), "is this a table?");
+}
+
 /// Formats that kerf does not read but many have: what to do about them.
 void refuse_foreign(std::string_view head, const std::string& name) {
   const std::string file = lower_case(name);
@@ -85,6 +100,7 @@ std::unique_ptr<Reader> open_reader(std::shared_ptr<File> file, const std::strin
   for (const Format& format : kFormats) {
     if (!format.matches(head, path)) continue;
     auto reader = format.open(std::move(input), options);
+    require_room(reader->schema(), name);
     if (find_labels && reader->schema().image.present() && !reader->schema().labelled) {
       const std::string labels = labels_sibling(path);
       if (!labels.empty())
@@ -109,16 +125,16 @@ std::vector<std::string> expand_directories(const std::vector<std::string>& path
     }
     std::vector<std::string> found;
     std::string training, testing;
-    for (const auto& entry : std::filesystem::directory_iterator(path)) {
-      const std::string name = entry.path().filename().string();
-      if (!entry.is_regular_file() || name.starts_with('.')) continue;
-      // Labels belong to the images beside them; they are no rows of their own.
-      if (name.find("labels-idx1") != std::string::npos) continue;
-      found.push_back(entry.path().string());
-      const std::string lower = lower_case(name);
+    std::filesystem::directory_iterator at(path, error);
+    for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+      const std::string name = at->path().filename().string(), lower = lower_case(name);
+      std::error_code gone;
+      if (!at->is_regular_file(gone) || name.starts_with('.') || is_labels(lower)) continue;
+      found.push_back(at->path().string());
       if (lower.starts_with("train") || lower.starts_with("data_batch")) training = name;
       if (lower.starts_with("test") || lower.starts_with("t10k")) testing = name;
     }
+    KERF_REQUIRE(!error, data, "cannot read the directory {}: {}", path, error.message());
     KERF_REQUIRE(!found.empty(), data, "the directory {} has no files", path);
     KERF_REQUIRE(training.empty() || testing.empty(), usage,
                  "the directory {} holds both training and test files ({}, {}); name the files",
