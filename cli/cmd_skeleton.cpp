@@ -47,7 +47,7 @@ std::string feature_lines(const SkeletonTable& table, const Skeleton& skeleton) 
 
 void list_features(const SkeletonArguments& arguments, const Common& common) {
   Params options = arguments.options;
-  options["skeleton"] = arguments.text;
+  options["skeleton"] = load_skeleton_text(arguments.text);
   if (!arguments.image.empty()) options["image"] = arguments.image;
   const auto map_options = read_options<SkeletonMapOptions>(options, "kerf skeleton features");
   const auto fit_options = read_options<FitOptions>(arguments.seed, "kerf skeleton features");
@@ -90,7 +90,8 @@ void run_skeleton(const SkeletonArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage, fmt::format("kerf skeleton can show, check or list features, not "
                                               "'{}'",
                                               arguments.action));
-  const SkeletonOptions options{arguments.text, arguments.image.empty() ? "auto" : arguments.image};
+  const SkeletonOptions options{load_skeleton_text(arguments.text),
+                                arguments.image.empty() ? "auto" : arguments.image};
   const Skeleton skeleton = options.build();
   if (!arguments.output.empty())
     write_text(arguments.output, show ? skeleton_svg(skeleton) : skeleton_json(skeleton));

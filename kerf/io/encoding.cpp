@@ -9,6 +9,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/core/shallow_json.h"
 
 namespace kerf {
 namespace {
@@ -164,7 +165,7 @@ std::string Encoding::to_json() const {
 Encoding Encoding::from_json(std::string_view text) {
   Encoding encoding;
   try {
-    const json object = json::parse(text);
+    const json object = parse_shallow_json<json>(text);
     if (!object.is_object()) fail_json("it is not an object");
     encoding.kind = static_cast<SourceKind>(choice(object, "kind", kKinds));
     encoding.inputs = whole(object, "inputs", 1, kMostColumns);

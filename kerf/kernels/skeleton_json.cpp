@@ -6,11 +6,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "kerf/core/image_text.h"
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/core/shallow_json.h"
 
 namespace kerf {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Index kMostNodes = 1 << 22;
-constexpr std::uintmax_t kMostBytes = 1 << 28;
+constexpr std::size_t kMostBytes = 1 << 28;
 
 void check_names(const Json& object, const std::vector<std::string>& names,
                  const std::string& owner) {
@@ -163,7 +163,7 @@ ImageShape stated_shape(const Json& document) {
 Skeleton parse_skeleton_json(const std::string& text, ImageShape image) {
   Json document;
   try {
-    document = Json::parse(text);
+    document = parse_shallow_json<Json>(text);
   } catch (const Json::parse_error& error) {
     fail(ErrorKind::usage, "the skeleton is no valid JSON: a mistake at character {}", error.byte);
   }
@@ -193,10 +193,18 @@ std::string load_skeleton_text(const std::string& value) {
                  "cannot open the skeleton {}", value);
     return value;
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  KERF_REQUIRE(file && text.str().size() < kMostBytes, data, "cannot read the skeleton {}", value);
-  return text.str();
+  std::string text;
+  constexpr std::size_t kPiece = 1 << 20;
+  // A device may go on for ever.
+  while (file && text.size() < kMostBytes) {
+    const std::size_t had = text.size();
+    text.resize(had + kPiece);
+    file.read(text.data() + had, kPiece);
+    text.resize(had + static_cast<std::size_t>(file.gcount()));
+  }
+  KERF_REQUIRE(file.eof() && !file.bad() && text.size() < kMostBytes, data,
+               "cannot read the skeleton {}", value);
+  return text;
 }
 
 std::string skeleton_json(const Skeleton& skeleton) {

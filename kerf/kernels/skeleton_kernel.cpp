@@ -68,7 +68,7 @@ Skeleton SkeletonOptions::build(Index columns) const {
   const ImageShape shape = image != "auto" ? parse_image_shape(image)
                            : columns > 0   ? ImageShape{1, 1, columns}
                                            : ImageShape{};
-  Skeleton built = parse_skeleton(load_skeleton_text(skeleton), shape);
+  Skeleton built = parse_skeleton(skeleton, shape);
   KERF_REQUIRE(columns == 0 || built.columns() == columns, data,
                "the skeleton is for rows of {} numbers, but these have {}", built.columns(),
                columns);

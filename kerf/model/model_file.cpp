@@ -13,6 +13,7 @@
 
 #include "kerf/core/atomic_file.h"
 #include "kerf/core/require.h"
+#include "kerf/core/shallow_json.h"
 #include "kerf/model/model_arrays.h"
 
 namespace kerf {
@@ -255,8 +256,9 @@ void check_consistent(const Model& model) {
                "the map {} goes {} rows of training", model.recipe.map,
                model.rows ? "without" : "with");
   KERF_REQUIRE(
-      !model.variance || (std::ssize(model.variance->mean) == model.linear.weights.rows() &&
-                          std::ssize(model.variance->noise) == model.outputs() && !model.rows),
+      !model.variance ||
+          (std::ssize(model.variance->mean) == model.linear.weights.rows() &&
+           std::ssize(model.variance->noise) == model.outputs() && !model.rows && !classification),
       data, "the variance does not fit the model");
   if (!model.rows) return;
   const RowsView rows = model.rows->view();
@@ -289,7 +291,7 @@ Model parse(std::string_view bytes) {
   bytes.remove_prefix(kPreamble);
   bytes.remove_suffix(kChecksum);
   KERF_REQUIRE(header_bytes <= bytes.size(), data, "its header is longer than the file");
-  const json header = json::parse(bytes.substr(0, header_bytes));
+  const json header = parse_shallow_json<json>(bytes.substr(0, header_bytes));
   bytes.remove_prefix(header_bytes);
 
   Model model;
@@ -357,7 +359,9 @@ std::string model_to_bytes(const Model& model) {
     for (const auto& [name, array] : *model.recipe.state)
       arrays.add((std::string(kMapPrefix) + name).c_str(), array.view());
 
-  const std::string header = header_of(model, arrays.list()).dump();
+  // The command holds names of files, which may be any bytes: it is a note, not worth a model.
+  const std::string header =
+      header_of(model, arrays.list()).dump(-1, ' ', false, json::error_handler_t::replace);
   std::string bytes(kMagic, 8);
   append(bytes, kVersion);
   append(bytes, static_cast<std::uint32_t>(header.size()));

@@ -52,10 +52,17 @@ py::array_t<T> gram_of(const Kernel& kernel, const RowsView& x, const RowsView& 
   return out;
 }
 
+/// A kernel with its options as they were given: a skeleton may be the name of a file.
+std::unique_ptr<Kernel> make_kernel(const std::string& name, Params params) {
+  if (const auto found = params.find("skeleton"); found != params.end())
+    found->second = load_skeleton_text(found->second);
+  return find_kernel(name).make(params);
+}
+
 /// k(x_i, y_j) as float64 (`double_`) or float32.
 py::array kernel_matrix(const std::string& name, const Params& params, py::handle x, py::handle y,
                         bool double_) {
-  const auto kernel = find_kernel(name).make(params);
+  const auto kernel = make_kernel(name, params);
   const Rows left = take_rows(x);
   const bool symmetric = y.is_none();
   const Rows right = symmetric ? Rows{left.view, {}} : take_rows(y);
@@ -68,7 +75,7 @@ py::array kernel_matrix(const std::string& name, const Params& params, py::handl
 
 /// k(x_i, x_i).
 py::array_t<double> kernel_diagonal(const std::string& name, const Params& params, py::handle x) {
-  const auto kernel = find_kernel(name).make(params);
+  const auto kernel = make_kernel(name, params);
   const Rows rows = take_rows(x);
   const Index n = rows.view.rows(), cols = rows.view.cols();
   py::array_t<double> out(static_cast<py::ssize_t>(n));
@@ -93,7 +100,7 @@ py::array_t<double> kernel_diagonal(const std::string& name, const Params& param
 }
 
 bool is_stationary(const std::string& name, const Params& params) {
-  const PairGeometry geometry = find_kernel(name).make(params)->form().geometry;
+  const PairGeometry geometry = make_kernel(name, params)->form().geometry;
   return geometry != PairGeometry::any && geometry != PairGeometry::angle;
 }
 
