@@ -35,9 +35,9 @@ struct SelectArguments {
   Params data_options, select_options, map_options;
 };
 
-/// The features of all rows.
+/// The features of all rows, and the number of each in the files.
 Matrix<float> all_features(Dataset& data, const Scaling& scaling, const FeatureMap& map,
-                           const Progress& progress) {
+                           std::vector<Index>& numbers, const Progress& progress) {
   Matrix<float> z(data.summary.rows, map.out_dim());
   RowBlock block;
   Index at = 0;
@@ -45,6 +45,7 @@ Matrix<float> all_features(Dataset& data, const Scaling& scaling, const FeatureM
   while (data.source->next(block)) {
     scaling.apply(block);
     map.transform(block.x(), z.view().slice(at, at + block.rows()));
+    for (Index i = 0; i < block.rows(); ++i) numbers.push_back(block.number_of(i));
     at += block.rows();
     report(progress, "features", at, data.summary.rows);
   }
@@ -70,12 +71,14 @@ void run_select(const SelectArguments& arguments, const Common& common) {
       design_bytes(data.summary.rows, map->out_dim(), options.budget), common.memory_limit(),
       fmt::format("choosing among {} rows with {} features", data.summary.rows, map->out_dim()),
       "take fewer --features, fewer --rows, or raise --memory");
-  const Matrix<float> z = all_features(data, scaling, *map, progress);
+  std::vector<Index> numbers;
+  const Matrix<float> z = all_features(data, scaling, *map, numbers, progress);
   const Design design = select_rows(options.method, z.view(), options.budget, options.lambda,
                                     key.child("select"), progress);
 
   std::string lines;
-  for (const Index row : design.rows) lines += fmt::format("{}\n", row);
+  for (const Index row : design.rows)
+    lines += fmt::format("{}\n", numbers[static_cast<std::size_t>(row)]);
   write_text(arguments.output, lines);
   clear_progress();
   double explained = 0;

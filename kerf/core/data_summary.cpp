@@ -148,12 +148,12 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     for (Index i = 0; i < block.rows(); ++i) {
       const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
       KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "row {} has the weight {}",
-                   block.first_row + i, weight);
+                   block.number_of(i), weight);
       summary.weight += weight;
       if (task == Task::classification) {
         const double label = block.targets(i, 0);
         KERF_REQUIRE(label >= 0 && label < static_cast<double>(classes.size()), data,
-                     "row {}: class number {} is not in 0 .. {}", block.first_row + i, label,
+                     "row {}: class number {} is not in 0 .. {}", block.number_of(i), label,
                      static_cast<Index>(classes.size()) - 1);
         summary.class_rows[static_cast<std::size_t>(label)] += weight;
       }

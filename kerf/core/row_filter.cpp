@@ -25,6 +25,7 @@ RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
       std::ranges::copy(block.dense.row(from), out.dense.row(i).begin());
     }
     std::ranges::copy(block.targets.row(from), out.targets.row(i).begin());
+    out.numbers.push_back(block.number_of(from));
     if (!block.weights.empty())
       out.weights.push_back(block.weights[static_cast<std::size_t>(from)]);
   }

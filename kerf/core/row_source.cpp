@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kerf/core/memory.h"
+
 namespace kerf {
 
 bool MemorySource::next(RowBlock& block) {
@@ -17,6 +19,7 @@ bool MemorySource::next(RowBlock& block) {
                                                            static_cast<std::size_t>(end - begin));
   block.weights.assign(weights.begin(), weights.end());
   block.image = {};
+  block.numbers.clear();
   const RowsView rows = x_.slice(begin, end);
   if (block.is_sparse) {
     block.sparse.clear();
@@ -39,25 +42,47 @@ bool MemorySource::next(RowBlock& block) {
   return end > begin;
 }
 
-RowBlock read_all(RowSource& source) {
-  // Blocks first, because a dense matrix must know its size; one copy then.
+namespace {
+
+Index bytes_of(const RowBlock& block) {
+  const RowsView x = block.x();
+  const Index values = block.is_sparse ? 2 * std::ssize(block.sparse.values) : x.rows() * x.cols();
+  return values * 4 + x.rows() * (block.targets.cols() + 2) * 8;
+}
+
+/// Blocks, because a dense matrix must know its size; put together with one copy then.
+std::vector<RowBlock> read_blocks(RowSource& source, const std::function<void(Index)>& check) {
   std::vector<RowBlock> blocks(1);
+  Index bytes = 0;
   source.rewind();
-  while (source.next(blocks.back())) blocks.emplace_back();
+  while (source.next(blocks.back())) {
+    bytes += bytes_of(blocks.back());
+    check(bytes);
+    blocks.emplace_back();
+  }
   blocks.pop_back();
+  return blocks;
+}
+
+RowBlock together(std::vector<RowBlock> blocks, Index cols) {
   Index rows = 0;
-  for (const RowBlock& block : blocks) rows += block.rows();
+  bool numbered = false;
+  for (const RowBlock& block : blocks) {
+    rows += block.rows();
+    numbered = numbered || !block.numbers.empty();
+  }
   RowBlock all;
   if (blocks.empty()) return all;
   const RowBlock& first = blocks.front();
   all.is_sparse = first.is_sparse;
   all.image = first.image;
-  all.sparse.cols = source.cols();
-  all.dense.resize(first.is_sparse ? 0 : rows, source.cols());
+  all.sparse.cols = cols;
+  all.dense.resize(first.is_sparse ? 0 : rows, cols);
   all.targets.resize(rows, first.targets.cols());
   Index at = 0;
   for (RowBlock& block : blocks) {
     for (Index i = 0; i < block.rows(); ++i, ++at) {
+      if (numbered) all.numbers.push_back(block.number_of(i));
       std::ranges::copy(block.targets.row(i), all.targets.row(at).begin());
       if (!block.is_sparse) std::ranges::copy(block.dense.row(i), all.dense.row(at).begin());
     }
@@ -72,6 +97,21 @@ RowBlock read_all(RowSource& source) {
     block = RowBlock();  // its memory is not needed any more
   }
   return all;
+}
+
+}  // namespace
+
+RowBlock read_all(RowSource& source) {
+  return together(read_blocks(source, [](Index) {}), source.cols());
+}
+
+RowBlock read_all(RowSource& source, Index memory_limit, const std::string& advice) {
+  // What is available shrinks while rows are read, so it is looked at once.
+  const Index allowed = memory_limit > 0 ? memory_limit : available_memory();
+  const auto check = [&](Index bytes) {
+    require_memory(2 * bytes, allowed, "to hold the rows read so far", advice);
+  };
+  return together(read_blocks(source, check), source.cols());
 }
 
 void for_each_block(RowSource& source, Index block_rows,

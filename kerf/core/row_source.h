@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "kerf/core/matrix.h"
@@ -31,6 +32,13 @@ struct RowBlock {
   std::vector<double> weights;  ///< one per row, or empty: every row counts once
   ImageShape image;             ///< set when the rows are images
   Index copies = 1;             ///< consecutive rows made of one example: a fold holds all of them
+  /// Where rows were left out: the number of each in the files, from 0; empty: as first_row counts.
+  std::vector<Index> numbers;
+
+  /// What row i is called in messages and results.
+  Index number_of(Index i) const {
+    return numbers.empty() ? first_row + i : numbers[static_cast<std::size_t>(i)];
+  }
 
   RowsView x() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
   Index rows() const { return is_sparse ? sparse.rows() : dense.rows(); }
@@ -50,6 +58,9 @@ class RowSource {
 
 /// All rows of a source, from its beginning, in one block.
 RowBlock read_all(RowSource& source);
+/// The same, refused (Error, memory) as soon as the rows need more than `memory_limit` (0: what is
+/// available); `advice` says what to do then.
+RowBlock read_all(RowSource& source, Index memory_limit, const std::string& advice);
 
 /// All rows of a source, from its beginning, in blocks of `block_rows` (the last may be smaller)
 /// however the source cuts them: receive(first_row, rows).

@@ -156,7 +156,7 @@ std::vector<RowBlock> rows_at(RowSource& source, const std::vector<WorstRow>& wa
   Index first = 0;
   for (source.rewind(); source.next(block); first += block.rows())
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const Index at = wanted[i].row - first;
+      const Index at = wanted[i].position - first;
       if (at >= 0 && at < block.rows()) out[i] = reordered(block, std::vector<Index>{at});
     }
   return out;

@@ -108,6 +108,11 @@ bool AugmentedSource::next(RowBlock& block) {
   block.copies = copies;
   block.dense.resize(rows * copies, input_.dense.cols());
   block.targets.resize(rows * copies, input_.targets.cols());
+  block.numbers.clear();
+  if (copies > 1 || !input_.numbers.empty())
+    for (Index i = 0; i < rows; ++i)
+      block.numbers.insert(block.numbers.end(), static_cast<std::size_t>(copies),
+                           input_.number_of(i));
   block.weights.clear();
   for (const double weight : input_.weights)
     block.weights.insert(block.weights.end(), static_cast<std::size_t>(copies), weight);

@@ -1,9 +1,10 @@
-// Which column is the target of new rows, and what is said about columns of words.
+// Which column is the target of new rows, what is said about columns of words, numbers of rows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kerf/core/row_filter.h"
 #include "kerf/io/column_tally.h"
 #include "kerf/io/dataset.h"
 #include "kerf/io/test_files.h"
@@ -86,6 +87,31 @@ TEST_F(ColumnChoiceTest, SaysWhereAlmostEveryRowHasAWordOfItsOwn) {
   }
   EXPECT_THAT(open(own).notes, ElementsAre(HasSubstr("30 different words in 30 rows")));
   EXPECT_THAT(open(shared).notes, IsEmpty());
+}
+
+TEST(RowNumbers, AreThoseOfTheFile) {
+  const io::TestFolder folder;
+  std::string text = "a,y\n";
+  for (int i = 0; i < 5000; ++i)
+    text += (i % 1000 == 7 ? "" : std::to_string(i)) + "," + std::to_string(0.5 * i) + "\n";
+  auto data = open_dataset({folder.write("t.csv", text)}, {.missing = Missing::drop}, rng::Key{1});
+  const auto check = [](RowSource& source, Index rows) {
+    const RowBlock all = kerf::read_all(source);
+    ASSERT_EQ(all.rows(), rows);
+    for (Index i = 0; i < rows; ++i)
+      ASSERT_EQ(static_cast<float>(all.number_of(i)), all.dense(i, 0));
+    RowBlock block;
+    Index seen = 0;
+    for (source.rewind(); source.next(block); seen += block.rows()) {
+      ASSERT_EQ(block.first_row, seen);
+      for (Index i = 0; i < block.rows(); ++i)
+        ASSERT_EQ(static_cast<float>(block.number_of(i)), block.dense(i, 0));
+    }
+  };
+  check(*data.source, 4995);
+  HoldoutSource held_out(*data.source, 0.25, rng::Key{3}, true);
+  check(held_out, kerf::read_all(held_out).rows());
+  EXPECT_TRUE(data.summary.sample.numbers.empty());
 }
 
 }  // namespace

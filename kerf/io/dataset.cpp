@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kerf/core/require.h"
 #include "kerf/io/registry.h"
@@ -83,12 +84,23 @@ void EncodedSource::read_ahead() {
     Index wanted = io::block_rows(reader_->schema().columns);
     if (most_rows_ > 0) wanted = std::min(wanted, most_rows_ - raw_rows_);
     if (wanted <= 0 || !reader_->next(raw_, wanted)) raw_.clear();
-    raw_rows_ += raw_.rows;
     encoder_->encode(raw_, ahead_);
     ahead_.first_row = rows_;
+    number_rows();
+    raw_rows_ += raw_.rows;
     rows_ += ahead_.rows();
     if (ahead_.rows() > 0 || raw_.rows == 0) return;
   }
+}
+
+/// Rows that were left out count too: the others keep the numbers they have in the files.
+void EncodedSource::number_rows() {
+  if (ahead_.numbers.empty() && raw_rows_ == rows_) return;
+  if (ahead_.numbers.empty()) {
+    ahead_.numbers.resize(static_cast<std::size_t>(ahead_.rows()));
+    std::iota(ahead_.numbers.begin(), ahead_.numbers.end(), 0);
+  }
+  for (Index& number : ahead_.numbers) number += raw_rows_;
 }
 
 void Dataset::centre_large_columns() {

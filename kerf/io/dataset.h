@@ -46,6 +46,7 @@ class EncodedSource final : public RowSource {
  private:
   void make_encoder();
   void read_ahead();
+  void number_rows();
 
   std::unique_ptr<io::Reader> reader_;
   Encoding encoding_;

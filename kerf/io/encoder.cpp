@@ -16,6 +16,7 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
   out.is_sparse = encoding_.kind == SourceKind::sparse;
   out.image = encoding_.image;
   out.weights.clear();
+  out.numbers.clear();
   out.targets.resize(rows, has_targets_ ? encoding_.target_count() : 0);
   dropped_.assign(static_cast<std::size_t>(rows), false);
   const Index dropped_before = counts_.dropped_rows;
@@ -189,6 +190,7 @@ void Encoder::drop_rows(RowBlock& out) {
     } else if (kept < i) {
       std::ranges::copy(out.dense.row(i), out.dense.row(kept).begin());
     }
+    out.numbers.push_back(i);
     if (kept < i) std::ranges::copy(out.targets.row(i), out.targets.row(kept).begin());
     if (!out.weights.empty())
       out.weights[static_cast<std::size_t>(kept)] = out.weights[static_cast<std::size_t>(i)];

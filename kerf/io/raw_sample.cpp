@@ -22,18 +22,14 @@ void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd
     kept.columns.assign(entries.columns.begin(), entries.columns.end());
   }
   kept.label = block.labels.empty() ? 0 : block.labels[at];
-  kept.line = block.lines.empty() ? 0 : block.lines[at];
+  kept.origin = block.origin_of(i);
   kept.odd.clear();
   for (std::size_t k = odd_begin; k < odd_end; ++k)
     kept.odd.emplace_back(block.odd[k], block.text(block.odd[k]));
-  file_ = block.file;
-  label_file_ = block.label_file;
 }
 
 RawBlock RawSample::finish(const Schema& schema) const {
   RawBlock block;
-  block.file = file_;
-  block.label_file = label_file_;
   const auto n = static_cast<Index>(rows_.size());
   if (schema.bytes)
     block.pixels.resize(n, schema.columns);
@@ -48,8 +44,7 @@ RawBlock RawSample::finish(const Schema& schema) const {
       block.sparse.push(row.columns[k], row.values[k]);
     if (schema.sparse) block.sparse.end_row();
     if (schema.labelled) block.labels.push_back(row.label);
-    block.lines.push_back(row.line);
-    block.label_lines.push_back(row.line);
+    block.origins.push_back(row.origin);
     for (const auto& [cell, text] : row.odd)
       block.add_odd(i, cell.column, cell.byte, text, cell.below);
   }

@@ -27,13 +27,12 @@ class RawSample {
     std::vector<float> values;
     std::vector<std::int32_t> columns;
     double label = 0;
-    Index line = 0;
+    RawBlock::Origin origin;
     std::vector<std::pair<OddCell, std::string>> odd;
   };
 
   RowSampler sampler_;
   std::vector<Row> rows_;
-  std::string file_, label_file_;
 };
 
 }  // namespace kerf::io

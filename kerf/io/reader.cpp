@@ -16,17 +16,26 @@ void RawBlock::clear() {
   lines.clear();
   label_lines.clear();
   spelling.clear();
+  origins.clear();
+}
+
+RawBlock::Origin RawBlock::origin_of(Index row) const {
+  const auto at = static_cast<std::size_t>(row);
+  if (!origins.empty()) return origins[at];
+  return {file, label_file, first_row + row, lines.empty() ? 0 : lines[at],
+          label_lines.empty() ? 0 : label_lines[at]};
 }
 
 std::string RawBlock::where(Index row, Index column, Index byte, Index below) const {
-  const bool label = column == kLabelColumn && !label_file.empty();
-  const auto& numbers = label ? label_lines : lines;
-  const std::string& name = label ? label_file : file;
-  if (numbers.empty()) {
-    if (column == kLabelColumn) return fmt::format("{}[{}]", name, first_row + row);
-    return fmt::format("{}[{}, {}]", name, first_row + row, column);
+  const Origin from = origin_of(row);
+  const bool label = column == kLabelColumn && !from.label_file.empty();
+  const std::string& name = label ? from.label_file : from.file;
+  const Index first_line = label ? from.label_line : from.line;
+  if (first_line == 0) {
+    if (column == kLabelColumn) return fmt::format("{}[{}]", name, from.row);
+    return fmt::format("{}[{}, {}]", name, from.row, column);
   }
-  const Index line = numbers[static_cast<std::size_t>(row)] + below;
+  const Index line = first_line + below;
   return byte > 0 ? fmt::format("{}:{}:{}", name, line, byte) : fmt::format("{}:{}", name, line);
 }
 

@@ -51,6 +51,13 @@ struct RawBlock {
   std::vector<Index> label_lines;
   std::vector<std::string> spelling;  ///< cells of the column that keep_spelling() asked for
   std::string file, label_file;       ///< names for messages
+  /// Rows that were put together from several blocks: where each comes from; empty: as above.
+  struct Origin {
+    std::string file, label_file;
+    Index row = 0, line = 0, label_line = 0;  ///< in the file; line 0: it has no lines
+  };
+  std::vector<Origin> origins;
+  Origin origin_of(Index row) const;
 
   std::string_view text(const OddCell& cell) const {
     return std::string_view(odd_text).substr(cell.text_begin, cell.text_size);

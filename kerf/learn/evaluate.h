@@ -12,7 +12,8 @@ namespace kerf {
 
 /// A row that the model gets wrong.
 struct WorstRow {
-  Index row = 0;     ///< position in the source
+  Index row = 0;       ///< its number in the files, from 0, whatever was left out of them
+  Index position = 0;  ///< in the source
   double error = 0;  ///< regression: distance of prediction and target; classification: how far the
                      ///< score of the class predicted is above that of the right one
   std::vector<double> target, predicted;  ///< classification: one class number each
@@ -21,9 +22,10 @@ struct WorstRow {
 struct Score {
   Task task = Task::regression;
   Index rows = 0;
+  double weight = 0;  ///< sum of the weights that rows were counted with; rows, if all count once
   // Classification.
-  double accuracy = 0;             ///< fraction of rows whose best class is right
-  Matrix<double> confusion;        ///< true class x predicted class, rows
+  double accuracy = 0;             ///< share of the weight whose best class is right
+  Matrix<double> confusion;        ///< true class x predicted class, sums of weights
   std::optional<double> log_loss;  ///< mean of -log(probability of the right class), at most 34.5
   // Regression, over all targets.
   double mse = 0, rmse = 0;
@@ -34,8 +36,15 @@ struct Score {
   std::vector<WorstRow> worst;  ///< largest error first
 };
 
-/// Reads `source` from its beginning; throws Error (data) if its rows have no targets.  `worst`:
-/// how many of the worst rows to keep.
+struct EvaluateOptions {
+  Index memory_limit = 0;  ///< 0: what is free
+  Index worst = 0;         ///< how many of the worst rows to keep
+  bool weighted = false;   ///< rows count with RowBlock::weights, where they come with some
+};
+
+/// Reads `source` from its beginning; throws Error (data) if its rows have no targets.
+Score evaluate(const Model& model, RowSource& source, const EvaluateOptions& options,
+               const Progress& progress = {});
 Score evaluate(const Model& model, RowSource& source, Index memory_limit = 0,
                const Progress& progress = {}, Index worst = 0);
 
