@@ -10,7 +10,7 @@ namespace {
 
 struct CompareArguments {
   std::vector<std::string> data, test;
-  std::string maps = "rff,arccos,ntk-rf", report;
+  std::string maps = "rff,arccos,ntk-rf", test_labels, report;
   Params data_options, compare_options, fit_options, map_options;
 };
 
@@ -99,6 +99,8 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   if (!fit.checkpoint.empty() || fit.variance || fit.noise != Noise::leave_one_out)
     throw Error(ErrorKind::usage,
                 "a comparison keeps no models: no --checkpoint, no --variance, no --noise");
+  if (!arguments.test_labels.empty() && arguments.test.empty())
+    throw Error(ErrorKind::usage, "--test-labels goes with --test");
   if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
@@ -106,7 +108,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   if (resolve_scale(fit.scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
   std::function<Score(const Model&)> test;
   const auto open_test = [&] {
-    return open_for_model(arguments.test, data.encoding, data_options, io::Targets::require);
+    return cli::open_test(arguments.test, arguments.test_labels, data, data_options);
   };
   if (!arguments.test.empty()) {
     // Opened before any work, so that what is wrong with the file comes first.
@@ -146,6 +148,9 @@ void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "--test", arguments->test, "rows to score on, instead of --holdout")
       .type_name("FILE")
       .expected(1, 1000);
+  add_option(*command, "--test-labels", arguments->test_labels,
+             "file with one label for each row of --test")
+      .type_name("FILE");
   add_option(*command, "--report", arguments->report, "an HTML page about it").output_file();
   add_described(*command, "Comparison", list_options<CompareOptions>(), arguments->compare_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);

@@ -15,7 +15,7 @@ struct FitArguments {
   std::string output = "model.kerf";
   std::string map = kDefaultMap;
   std::vector<std::string> test;
-  std::string report;
+  std::string test_labels, report;
   double holdout = 0;
   Params data_options, image_options, augment_options, fit_options, map_options;
 };
@@ -205,6 +205,8 @@ void check_arguments(const FitArguments& arguments) {
         fmt::format("--holdout is a part of the rows, between 0 and 1, not {}", arguments.holdout));
   if (arguments.holdout > 0 && !arguments.test.empty())
     throw Error(ErrorKind::usage, "take either --test or --holdout");
+  if (!arguments.test_labels.empty() && arguments.test.empty())
+    throw Error(ErrorKind::usage, "--test-labels goes with --test");
   if (!arguments.report.empty() && arguments.test == std::vector<std::string>{"-"})
     throw Error(ErrorKind::usage, "--report reads the test rows twice: --test - cannot");
   AtomicFile::check_writable(arguments.output);
@@ -255,7 +257,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   // Before the training: a file that cannot be read, or lacks a column, must not cost a fit.
   std::unique_ptr<EncodedSource> test_file;
   if (!arguments.test.empty())
-    test_file = open_for_model(arguments.test, data.encoding, data_options, io::Targets::require);
+    test_file = open_test(arguments.test, arguments.test_labels, data, data_options);
   ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
                          split ? split->summary : data.summary, image_options, augmentation,
                          key.child("images"), common.memory_limit(), progress, fresh);
@@ -303,6 +305,9 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "--test", arguments->test, "rows with targets to score the model on")
       .type_name("FILE")
       .expected(1, 1000);
+  add_option(*command, "--test-labels", arguments->test_labels,
+             "file with one label for each row of --test")
+      .type_name("FILE");
   add_option(*command, "--holdout", arguments->holdout,
              "part of the rows, as in 0.2, kept out of training and scored")
       .type_name("PART");

@@ -59,11 +59,13 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
   params = resolve_automatic(entry.options(), params, data.summary, scaling);
   params.erase("kernel");
   const auto kernel = entry.make(params);
-  RowBlock x = read_all(*data.source), y;
+  const std::string advice = "take fewer --rows, or raise --memory";
+  RowBlock x = read_all(*data.source, common.memory_limit(), advice), y;
   scaling.apply(x);
   if (!arguments.against.empty()) {
-    y = read_all(
-        *open_for_model(arguments.against, data.encoding, data_options, io::Targets::ignore));
+    const auto against = open_for_model(arguments.against, data.encoding,
+                                        beside_training(data_options), io::Targets::ignore);
+    y = read_all(*against, common.memory_limit(), advice);
     scaling.apply(y);
   }
   const RowsView right = arguments.against.empty() ? x.x() : y.x();

@@ -35,6 +35,15 @@ Json worst_json(const Model& model, const Score& score) {
 
 }  // namespace
 
+namespace {
+
+/// A sum of weights; of rows that count once a whole number.
+Json count_json(double count) {
+  return count == std::floor(count) && count < 9e15 ? Json(static_cast<Index>(count)) : Json(count);
+}
+
+}  // namespace
+
 Json score_json(const Model& model, const Score& score) {
   if (score.task == Task::regression)
     return {{"rows", score.rows},
@@ -47,7 +56,7 @@ Json score_json(const Model& model, const Score& score) {
   Json confusion = Json::array();
   for (Index i = 0; i < model.outputs(); ++i) {
     Json row = Json::array();
-    for (const double count : score.confusion.row(i)) row.push_back(static_cast<Index>(count));
+    for (const double count : score.confusion.row(i)) row.push_back(count_json(count));
     confusion.push_back(row);
   }
   return {{"rows", score.rows},
@@ -64,6 +73,9 @@ namespace {
 void print_confusion(const Model& model, const Score& score) {
   std::size_t width = 6;
   for (const auto& name : model.classes) width = std::max(width, name.size() + 1);
+  for (Index i = 0; i < model.outputs(); ++i)
+    for (const double count : score.confusion.row(i))
+      width = std::max(width, fmt::format("{:.6g}", count).size() + 1);
   if (model.classes.size() * width > 100) return;
   fmt::print("{}\n{:>{}}", bold("true class down, predicted across"), "", width);
   for (const auto& name : model.classes) fmt::print("{:>{}}", name, width);
@@ -71,7 +83,7 @@ void print_confusion(const Model& model, const Score& score) {
   for (Index i = 0; i < model.outputs(); ++i) {
     fmt::print("{:>{}}", model.classes[static_cast<std::size_t>(i)], width);
     for (const double count : score.confusion.row(i))
-      fmt::print("{:>{}}", static_cast<Index>(count), width);
+      fmt::print("{:>{}}", fmt::format("{:.6g}", count), width);
     fmt::print("\n");
   }
 }
@@ -94,10 +106,15 @@ void print_worst(const Model& model, const Score& score) {
 }  // namespace
 
 void print_score(const Score& score) {
+  const bool weighted = score.weight != static_cast<double>(score.rows);
   if (score.task == Task::classification)
-    return fmt::print("{}  {:.2f} %  ({} of {} rows)\n", bold("accuracy"), 100 * score.accuracy,
-                      with_commas(std::lround(score.accuracy * static_cast<double>(score.rows))),
-                      with_commas(score.rows));
+    return fmt::print(
+        "{}  {:.2f} %  ({})\n", bold("accuracy"), 100 * score.accuracy,
+        weighted ? fmt::format("of the weight of {} rows", with_commas(score.rows))
+                 : fmt::format(
+                       "{} of {} rows",
+                       with_commas(std::lround(score.accuracy * static_cast<double>(score.rows))),
+                       with_commas(score.rows)));
   fmt::print("{}  {:.4g}  (root of the mean squared error)\n", bold("rmse         "), score.rmse);
   fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
   fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),
@@ -111,7 +128,7 @@ namespace {
 
 /// The options of data that make sense with a model, and what is special about them then.
 std::vector<OptionInfo> score_options() {
-  std::vector<std::string> names = {"target", "labels", "missing"};
+  std::vector<std::string> names = {"target", "labels", "missing", "weights"};
   names.insert(names.end(), kReadingOptions.begin(), kReadingOptions.end());
   auto options = only(list_options<DataOptions>(), names);
   options[0].help =
@@ -119,6 +136,7 @@ std::vector<OptionInfo> score_options() {
   options[0].default_value.clear();
   options[2].help = "missing cells: error, drop the row, or mean of the training rows [as fitted]";
   options[2].default_value.clear();
+  options[3].help = "column with the weight that each row counts with [every row counts once]";
   return options;
 }
 
@@ -142,12 +160,17 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
   const auto source =
       open_for_model(arguments.data, encoding_for(model, arguments, data_options), data_options,
                      io::Targets::require, take_option(given, "target", ""));
-  const Score score = evaluate(model, *source, common.memory_limit(),
-                               terminal_progress(common.quiet), arguments.worst);
+  // The weights of a fit are not those of a score unless they are asked for.
+  const bool weighted = !data_options.weights.empty();
+  const Score score = evaluate(
+      model, *source,
+      {.memory_limit = common.memory_limit(), .worst = arguments.worst, .weighted = weighted},
+      terminal_progress(common.quiet));
   clear_progress();
   const Index dropped = source->counts().dropped_rows;
   if (common.json) {
     Json json = score_json(model, score);
+    if (weighted) json["weight"] = score.weight;
     if (dropped > 0) json["dropped_rows"] = dropped;
     return print_json(json);
   }

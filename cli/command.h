@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -104,6 +105,14 @@ std::vector<OptionInfo> input_options();
 DataOptions read_input_options(Params given, const std::string& command);
 /// "all 5 columns are inputs; ...", for the summary of such a command; "" if --target was given.
 std::string input_note(const Params& given, const Encoding& encoding);
+
+/// How files beside the training ones are read: delimiter and header as those, but all of their rows,
+/// and with labels of their own.
+DataOptions beside_training(DataOptions options, const std::string& labels = {});
+/// Rows with targets to score a model on, before there is one: what is wrong with them comes first.
+std::unique_ptr<EncodedSource> open_test(const std::vector<std::string>& paths,
+                                         const std::string& labels, const Dataset& training,
+                                         const DataOptions& options);
 
 /// The options of all feature maps (or kernels) together, each name once.
 std::vector<OptionInfo> all_map_options();

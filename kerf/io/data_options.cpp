@@ -180,6 +180,40 @@ Encoding with_target(const Encoding& encoding, const Schema& schema, const std::
   return moved;
 }
 
+Encoding with_weights(const Encoding& encoding, const Schema& schema, const std::string& weights,
+                      const std::string& name) {
+  KERF_REQUIRE(encoding.kind == SourceKind::table, usage, "--weights is for tables, and {} is none",
+               name);
+  const Index place = Finder(schema, name).column(weights, "weights");
+  Encoding weighed = encoding;
+  auto& columns = weighed.columns;
+  for (EncodedColumn& column : columns)
+    if (column.role == Role::weight) column.role = Role::dropped;
+  const bool named = !schema.names.empty() && !columns.empty() && !columns[0].name.empty();
+  const std::string title = named ? schema.names[static_cast<std::size_t>(place)] : "";
+  const auto size = static_cast<Index>(columns.size());
+  Index at = named ? std::ranges::find(columns, title, &EncodedColumn::name) - columns.begin()
+             : schema.columns == size ? place
+                                      : size;
+  if (at < size) {
+    Role& role = columns[static_cast<std::size_t>(at)].role;
+    KERF_REQUIRE(role == Role::dropped, usage,
+                 "--weights {}: that column of {} is an input of the model, or its target", weights,
+                 name);
+    role = Role::weight;
+    return weighed;
+  }
+  // A column that the training rows did not have.
+  KERF_REQUIRE(named || schema.columns == size + 1, usage,
+               "--weights {}: {} has {} columns, those of the model and one of weights would be {}",
+               weights, name, schema.columns, size + 1);
+  at = named ? size : place;
+  columns.insert(columns.begin() + at, {.name = title, .role = Role::weight});
+  for (Index& target : weighed.targets)
+    if (target >= at) ++target;
+  return weighed;
+}
+
 Encoding plan_encoding(const Schema& schema, const DataOptions& options, const std::string& name) {
   Encoding encoding;
   encoding.missing = options.missing;

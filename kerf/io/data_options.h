@@ -41,6 +41,12 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
 Encoding with_target(const Encoding& encoding, const Schema& schema, const std::string& target,
                      const std::string& name);
 
+/// The encoding for a table of which the column `weights` holds a weight for each row, whether the
+/// training rows had it or not.  Error (usage) for a column that does not exist, is an input or the
+/// target.
+Encoding with_weights(const Encoding& encoding, const Schema& schema, const std::string& weights,
+                      const std::string& name);
+
 ReadOptions read_options_of(const DataOptions& options);
 
 }  // namespace io

@@ -145,8 +145,10 @@ std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& pa
                                               io::Targets targets, const std::string& target) {
   const std::string name = name_of(paths);
   auto reader = io::open_source(paths, io::read_options_of(options), options.labels, false);
-  const Encoding columns =
+  Encoding columns =
       target.empty() ? encoding : io::with_target(encoding, reader->schema(), target, name);
+  if (!options.weights.empty())
+    columns = io::with_weights(columns, reader->schema(), options.weights, name);
   return std::make_unique<EncodedSource>(std::move(reader), columns, name, targets, options.rows);
 }
 

@@ -85,7 +85,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
                      rng::Key key, const Progress& progress = {});
 
 /// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
-/// the options, labels, delimiter, header and rows count; the rest is the encoding's.  `target`: the
+/// the options, labels, weights, delimiter, header and rows count; the rest is the encoding's.  `target`: the
 /// column of these files that holds the target ("": the one that did in training).
 std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
                                               const Encoding& encoding, const DataOptions& options,

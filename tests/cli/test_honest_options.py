@@ -13,7 +13,7 @@ IRIS = DATA / "iris_test.csv"
 
 @pytest.mark.parametrize("command", ["predict", "score"])
 def test_a_model_knows_its_columns(kerf, model, command):
-    for option in (["--drop", "3"], ["--weights", "1"], ["--task", "regression"], ["--image", "2x2"], ["--features", "9"]):
+    for option in (["--drop", "3"], ["--task", "regression"], ["--image", "2x2"], ["--features", "9"]):
         check(kerf(command, model, IRIS, *option), 2, [option[0], "the model knows its columns", "kerf fit"])
     for option in ("--missing", "--target"):
         assert kerf("predict", model, IRIS, option, "drop").code == 2
