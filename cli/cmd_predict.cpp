@@ -190,7 +190,7 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf predict model.kerf new.csv -o predictions.npy\n"
       "  kerf predict model.kerf new.csv --json            one object: rows, predictions\n"
       "  kerf predict price.kerf new.csv --variance        after kerf fit --variance\n"
-      "  tail -f stream.csv | kerf predict model.kerf -");
+      "  zcat new.csv.gz | kerf predict model.kerf -       to the end, in blocks");
   add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
   add_option(*command, "DATA", arguments->data,
              "rows with or without the target; - reads standard input")

@@ -250,6 +250,9 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
-void print_json(const Json& object) { fmt::print("{}\n", object.dump(2)); }
+void print_json(const Json& object) {
+  // Names of files are any bytes; JSON is UTF-8.
+  fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+}
 
 }  // namespace kerf::cli

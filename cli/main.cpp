@@ -62,7 +62,11 @@ int exit_code(ErrorKind kind) {
 
 int complain(const std::string& message, int code, bool json) {
   clear_progress();
-  if (json) print_json({{"error", message}});
+  try {
+    if (json) print_json({{"error", message}});
+  } catch (const std::system_error&) {
+    // Nobody reads standard output, which may be what the message is about.
+  }
   fmt::print(stderr, "kerf: {}\n", message);
   return code;
 }
@@ -160,6 +164,7 @@ int run(const std::vector<std::string>& arguments) {
     const std::string unknown = explain_unknown(app, arguments);
     return complain(unknown.empty() ? error.what() : unknown, 2, json);
   }
+  common.memory_limit();  // a size that is none, before any work
   if (common.threads > 0) set_threads(common.threads);
   catch_interrupts();
   action();
@@ -182,7 +187,7 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& error) {
     // Whoever read our output has gone (`kerf maps | head -1`): end as other programs do then.
     if (error.code() == std::errc::broken_pipe) return cli::kBrokenPipe;
-    return cli::complain(error.what(), 1, false);
+    return cli::complain(error.what(), 1, json);
   } catch (const std::bad_alloc&) {
     return cli::complain("out of memory", 1, json);
   } catch (const std::exception& error) {

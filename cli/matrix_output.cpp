@@ -16,7 +16,10 @@ void MatrixOutput::check(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (!ending.empty() && ending != ".npy" && ending != ".csv")
     throw Error(ErrorKind::usage, fmt::format("-o {}: matrices are written as .npy or .csv", path));
-  AtomicFile::check_writable(path);
+  if (is_csv(path))
+    AtomicFile::check_writable(path);
+  else
+    NpyWriter::check(path);
 }
 
 MatrixOutput::MatrixOutput(const std::string& path, Index cols, NpyWriter::Type type) {

@@ -16,7 +16,8 @@ Progress terminal_progress(bool quiet);
 void clear_progress();
 
 /// From now on Ctrl-C (and termination) stops work at the next progress report; a second one ends
-/// the process at once.
+/// the process at once, and may leave a temporary file beside the output.  A signal that was ignored
+/// when the program began stays so.
 void catch_interrupts();
 
 /// Throws Error (interrupted) if Ctrl-C was pressed.

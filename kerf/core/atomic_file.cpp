@@ -110,6 +110,14 @@ void AtomicFile::check_writable(const std::string& path) {
                std::strerror(errno));
 }
 
+bool AtomicFile::can_go_back(const std::string& path) {
+  std::error_code error;
+  const std::string target = end_of_links(path);
+  // Devices that can are block devices; /dev/null is what its writers take it for.
+  return !named_descriptor(path) &&
+         (!is_special(target) || !(fs::is_fifo(target, error) || fs::is_socket(target, error)));
+}
+
 void AtomicFile::write(const void* data, std::size_t bytes) {
   if (buffer_.size() + bytes > kBufferBytes) flush();
   if (bytes > kBufferBytes) return write_all(data, bytes);
@@ -137,6 +145,21 @@ void AtomicFile::commit() {
     errno = error;
     fail_with("write");
   }
+  sync_folder();
+}
+
+/// The new name is on the disk too, not only the bytes.  Some file systems cannot do that (EINVAL) and
+/// a folder may be writable but not readable; the file is whole in any case.
+void AtomicFile::sync_folder() const {
+  const fs::path parent = fs::path(target_).parent_path();
+  const int folder =
+      ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  const bool failed = ::fsync(folder) != 0 && errno == EIO;
+  ::close(folder);
+  if (!failed) return;
+  errno = EIO;
+  fail_with("write");
 }
 
 void AtomicFile::fail_with(const char* action) const {

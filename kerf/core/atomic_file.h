@@ -25,6 +25,9 @@ class AtomicFile {
   /// nobody.
   static void check_writable(const std::string& path);
 
+  /// Whether goes_back() will hold of this path.
+  static bool can_go_back(const std::string& path);
+
   /// Whether write_at() can work: not in a pipe, a terminal, standard output.
   bool goes_back() const { return goes_back_; }
   const std::string& path() const { return path_; }
@@ -39,6 +42,7 @@ class AtomicFile {
   [[noreturn]] void fail_with(const char* action) const;
   void open_temporary();
   void remove_temporary() const;
+  void sync_folder() const;
   void flush();
   void write_all(const void* data, std::size_t bytes);
 

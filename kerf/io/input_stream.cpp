@@ -72,7 +72,10 @@ File::File(int descriptor, std::string name, bool owned)
                std::strerror(errno));
   KERF_REQUIRE(!S_ISDIR(info.st_mode), data, "{} is a directory, not a file", name_);
   seekable_ = S_ISREG(info.st_mode);
-  if (seekable_) size_ = static_cast<Index>(info.st_size);
+  if (!seekable_) return;
+  // Standard input may stand in the middle of its file: somebody has read what comes before.
+  if (!owned_) begin_ = std::max<Index>(0, ::lseek(descriptor_, 0, SEEK_CUR));
+  size_ = std::max<Index>(0, static_cast<Index>(info.st_size) - begin_);
 }
 
 File::~File() {
@@ -83,9 +86,9 @@ std::size_t File::read(Index offset, void* to, std::size_t bytes) const {
   std::size_t done = 0;
   while (done < bytes) {
     char* target = static_cast<char*>(to) + done;
-    const ssize_t got =
-        seekable_ ? ::pread(descriptor_, target, bytes - done, offset + static_cast<Index>(done))
-                  : ::read(descriptor_, target, bytes - done);
+    const ssize_t got = seekable_ ? ::pread(descriptor_, target, bytes - done,
+                                            begin_ + offset + static_cast<Index>(done))
+                                  : ::read(descriptor_, target, bytes - done);
     if (got < 0 && errno == EINTR) continue;
     KERF_REQUIRE(got >= 0, data, "cannot read {}: {}", name_, std::strerror(errno));
     if (got == 0) break;

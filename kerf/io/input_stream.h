@@ -33,7 +33,7 @@ class File {
 
   const std::string& name() const { return name_; }
   bool seekable() const { return seekable_; }
-  /// Bytes on disk; -1 for a pipe.
+  /// Bytes on disk, of standard input those not read yet; -1 for a pipe.
   Index size() const { return size_; }
   /// Up to `bytes` bytes from `offset` (a pipe: the next ones); fewer only at the end.
   std::size_t read(Index offset, void* to, std::size_t bytes) const;
@@ -43,7 +43,7 @@ class File {
   std::string name_;
   bool owned_;
   bool seekable_ = false;
-  Index size_ = -1;
+  Index begin_ = 0, size_ = -1;
 };
 
 /// Turns the file's bytes into the bytes they stand for.

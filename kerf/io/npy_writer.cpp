@@ -9,15 +9,23 @@ namespace kerf {
 namespace {
 /// Room for any shape, and a multiple of 64 as the format wants.
 constexpr std::size_t kHeaderBytes = 128;
+
+[[noreturn]] void fail_one_way(const std::string& path) {
+  fail(ErrorKind::data,
+       "cannot write {}: the header of npy says how many rows follow, which is known at the end; "
+       "name a file",
+       path);
+}
 }  // namespace
+
+void NpyWriter::check(const std::string& path) {
+  if (!AtomicFile::can_go_back(path)) fail_one_way(path);
+  AtomicFile::check_writable(path);
+}
 
 NpyWriter::NpyWriter(const std::string& path, Index cols, Type type)
     : file_(path), cols_(cols), type_(type) {
-  KERF_REQUIRE(
-      file_.goes_back(), data,
-      "cannot write {}: the header of npy says how many rows follow, which is known at the "
-      "end; name a file",
-      path);
+  if (!file_.goes_back()) fail_one_way(path);
   file_.write(header().data(), kHeaderBytes);
 }
 

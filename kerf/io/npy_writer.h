@@ -13,6 +13,10 @@ class NpyWriter {
  public:
   enum class Type { float32, float64 };
 
+  /// Error (data), before any work, if `path` cannot be written, or is a pipe or standard output:
+  /// the header is written last.
+  static void check(const std::string& path);
+
   /// Rows of `cols` numbers; how many rows is known at the end.
   NpyWriter(const std::string& path, Index cols, Type type = Type::float32);
 
