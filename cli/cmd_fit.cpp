@@ -22,10 +22,13 @@ struct FitArguments {
 
 /// The map's options as a person would write them: "4,096 features, kernel gaussian, ...".
 std::string describe_options(const Model& model) {
-  const Params& options = model.recipe.options;
+  const bool exact = model.rows.has_value();
+  const auto infos = exact ? find_kernel(exact_kernel_name(model.recipe.options)).options()
+                           : find_feature_map(model.recipe.map).options();
+  const Params options = without_idle(infos, model.recipe.options);
   std::string text =
-      model.rows ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
-                 : fmt::format("{} features", with_commas(std::stoll(options.at("features"))));
+      exact ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
+            : fmt::format("{} features", with_commas(std::stoll(options.at("features"))));
   for (const auto& [name, value] : options) {
     if (name == "features" || value.empty()) continue;
     const auto number = parse_number(value);
@@ -197,8 +200,24 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
                       common.memory_limit());
 }
 
+/// Options that were given and could not matter would be passed over in silence.
+void refuse_idle(const std::string& map, const Params& given) {
+  if (map == kAutoMap || map == kExactMap) return;  // the data decide; has none
+  const FeatureMapEntry& entry = find_feature_map(map);
+  Params numbers = given;
+  numbers.erase("features");  // may be auto
+  const Params complete = entry.complete(numbers);
+  for (const auto& [name, value] : given) {
+    const std::string why = why_idle(entry.options(), name, complete);
+    if (!why.empty())
+      throw Error(ErrorKind::usage,
+                  fmt::format("--{} {} would have no effect: {}", name, value, why));
+  }
+}
+
 void check_arguments(const FitArguments& arguments) {
   check_map_options(arguments.map, arguments.map_options);  // wrong options before any work
+  refuse_idle(arguments.map, arguments.map_options);
   if (!(arguments.holdout >= 0 && arguments.holdout < 1))
     throw Error(
         ErrorKind::usage,

@@ -108,6 +108,11 @@ class Lister final : public OptionVisitor {
     fields.push_back({name, OptionType::text, value, help, {0, 0}, {}});
   }
 
+  void only_with(const char* option, const std::vector<std::string>& values) override {
+    fields.back().needs = option;
+    fields.back().needed_values = values;
+  }
+
   std::vector<OptionInfo> fields;
 
  private:

@@ -44,6 +44,10 @@ class OptionVisitor {
                          const char* help) = 0;
   virtual void flag(const char* name, bool& value, const char* help) = 0;
   virtual void text(const char* name, std::string& value, const char* help) = 0;
+  /// The option described last matters only where `option` has one of these values.
+  virtual void only_with(const char* option, const std::vector<std::string>& values) {
+    static_cast<void>(option), static_cast<void>(values);
+  }
 
   /// One of names[0], names[1], ...; the enumerators of E count from 0 in that order.
   template <class E>
@@ -67,7 +71,10 @@ struct OptionInfo {
   std::string default_value;
   std::string help;
   Range range = {0, 0};
-  std::vector<std::string> choices;
+  std::vector<std::string> choices = {};
+  /// It matters only where the option `needs` has one of these values; "": always.
+  std::string needs = {};
+  std::vector<std::string> needed_values = {};
 };
 
 /// Something with a describe(); type erasure for the functions below.

@@ -36,6 +36,7 @@ struct ArcCosineMapOptions {
     v.integer("features", features, {1, 1 << 24}, "number of features");
     v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
     v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");
+    v.only_with("directions", {"gibbs"});
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
   }

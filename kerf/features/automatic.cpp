@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/automatic.h"
 
+#include <algorithm>
+
 #include "kerf/core/image_text.h"
+#include "kerf/core/require.h"
 #include "kerf/features/split_network.h"
 #include "kerf/kernels/skeleton_text.h"
 
@@ -69,6 +72,33 @@ Params resolve_automatic(std::span<const OptionInfo> options, Params params,
     if (option.name == "bias") entry->second = format_number(scaling.typical_norm(summary));
   }
   return params;
+}
+
+std::string why_idle(std::span<const OptionInfo> options, const std::string& name,
+                     const Params& complete) {
+  const auto has = [&](const KernelEntry& kernel) {
+    const auto own = kernel.options();
+    return std::ranges::find(own, name, &OptionInfo::name) != own.end();
+  };
+  const auto kernel = complete.find("kernel");
+  for (const KernelEntry& entry : kernels())
+    if (kernel != complete.end() && entry.name == kernel->second && !has(entry) &&
+        std::ranges::any_of(kernels(), has))
+      return fmt::format("the kernel {} has no such option", kernel->second);
+  const auto info = std::ranges::find(options, name, &OptionInfo::name);
+  if (info == options.end() || info->needs.empty()) return "";
+  const auto other = complete.find(info->needs);
+  if (other == complete.end() ||
+      std::ranges::find(info->needed_values, other->second) != info->needed_values.end())
+    return "";
+  return fmt::format("it goes with --{} {}", info->needs, fmt::join(info->needed_values, " or "));
+}
+
+Params without_idle(std::span<const OptionInfo> options, const Params& complete) {
+  Params matter;
+  for (const auto& [name, value] : complete)
+    if (why_idle(options, name, complete).empty()) matter.emplace(name, value);
+  return matter;
 }
 
 }  // namespace kerf

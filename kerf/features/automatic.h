@@ -23,4 +23,12 @@ double typical_distance(const DataSummary& summary, const Scaling& scaling,
 Params resolve_automatic(std::span<const OptionInfo> options, Params params,
                          const DataSummary& summary, const Scaling& scaling);
 
+/// Why the option `name` cannot matter where all have the values `complete`: it belongs to another
+/// kernel than --kernel names, or goes with another value of some option.  "" if it matters.
+std::string why_idle(std::span<const OptionInfo> options, const std::string& name,
+                     const Params& complete);
+
+/// `complete` without the options that cannot matter, for people to read.
+Params without_idle(std::span<const OptionInfo> options, const Params& complete);
+
 }  // namespace kerf

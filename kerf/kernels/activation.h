@@ -43,9 +43,11 @@ struct ActivationOptions {
   void describe(OptionVisitor& v) {
     v.choice("activation", activation, kActivationNames, "activation of the network");
     v.real("slope", slope, {-1, 1}, "slope of leaky-relu for negative numbers");
+    v.only_with("activation", {"leaky-relu"});
     v.text("coefficients", coefficients,
            "of activation polynomial (powers) or hermite (normalised Hermite polynomials), lowest "
            "first, as in 0,1,0.5");
+    v.only_with("activation", {"polynomial", "hermite"});
   }
 };
 

@@ -95,3 +95,23 @@ def test_small_things(kerf):
     check(kerf("fit", IRIS, "--holdout", "0.999"), 2, ["--holdout 0.999", "30 rows"])
     text = kerf("fit", IRIS, "--map", "ntk-poly", "--features", "64").out
     assert " ," not in text and "coefficients" not in text
+
+
+def test_options_that_cannot_matter(kerf, tmp_path):
+    result = kerf("fit", DATA / "diabetes_train.csv", "--map", "nystrom", "--features", "32")
+    line = next(line for line in result.out.splitlines() if line.startswith("map"))
+    assert "bandwidth" in line and "landmarks uniform" in line
+    for name in ("activation", "depth", "slope", "order", "image", "skeleton"):
+        assert name not in line, line
+    line = kerf("fit", DATA / "diabetes_train.csv", "--map", "arccos", "--features", "32").out
+    assert "gibbs-sweeps" not in line
+    for options, why in (
+            (["nystrom", "--depth", "3"], "gaussian"),
+            (["nystrom", "--kernel", "ntk", "--bandwidth", "2"], "ntk"),
+            (["nystrom", "--kernel", "ntk", "--slope", "0.1"], "--activation leaky-relu"),
+            (["arccos", "--gibbs-sweeps", "3"], "--directions gibbs"),
+    ):
+        result = kerf("fit", DATA / "diabetes_train.csv", "--features", "32", "--map", *options)
+        assert result.code == 2 and why in result.err, (options, result.err)
+    result = kerf("fit", DATA / "diabetes_train.csv", "--features", "32", "--map", "arccos", "--directions", "gibbs", "--gibbs-sweeps", "2")
+    assert result.code == 0 and "gibbs-sweeps 2" in result.out, result.err
