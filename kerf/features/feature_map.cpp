@@ -10,15 +10,18 @@ namespace kerf {
 namespace {
 /// Rows of one piece of work: many enough to reuse what a map reads per piece.
 constexpr Index kPieceRows = 96;
+/// Tiles of products are of 6 or 12 rows.
+constexpr Index kTileRows = 12;
+constexpr Index kPiecesPerThread = 8;
 
-/// As many pieces as threads, or a multiple, so that all threads end together.
+/// Several pieces for each thread, so that one that other work slows down does fewer of them and all
+/// end together.
 Index piece_rows(Index rows) {
   if (threads() == 1) return kPieceRows;
-  const Index pieces = (rows + kPieceRows - 1) / kPieceRows;
-  const Index even = std::max<Index>(1, (pieces + threads() - 1) / threads() * threads());
-  const Index share = std::max<Index>(1, (rows + even - 1) / even);
-  // Tiles of products are of 6 or 12 rows.
-  return share < kPieceRows / 2 ? share : std::min(kPieceRows, (share + 11) / 12 * 12);
+  // Few rows: a tile for each thread, as far as they go.
+  if (rows <= kTileRows * threads()) return std::max<Index>(1, (rows + threads() - 1) / threads());
+  const Index share = rows / (kPiecesPerThread * threads());
+  return std::clamp((share + kTileRows - 1) / kTileRows * kTileRows, kTileRows, kPieceRows);
 }
 
 }  // namespace
