@@ -16,8 +16,8 @@ namespace kerf {
 namespace {
 
 constexpr Index kTile = 256;           // rows of a product at a time
+constexpr double kTie = 1e-10;         // relative difference of errors that are equal
 constexpr double kRounding = 0x1p-46;  // eigenvalues below that part of the trace are none
-constexpr int kFirstStep = -16, kLastStep = 10;  // the automatic grid: unit 10^(step/2)
 
 /// out = op(a) b on fixed tiles of out's rows.
 void product(bool transpose_a, MatrixView<const double> a, MatrixView<const double> b,
@@ -143,7 +143,7 @@ std::vector<double> automatic_lambdas(const Spectrum& s, int first_step) {
   if (mean == 0) mean = s.trace / static_cast<double>(s.count());
   const double unit = mean > 0 ? mean / s.weight : 1;
   std::vector<double> lambdas;
-  for (int step = first_step; step <= kLastStep; ++step)
+  for (int step = first_step; step <= kLastLambdaStep; ++step)
     lambdas.push_back(unit * std::pow(10.0, step / 2.0));
   return lambdas;
 }
@@ -197,11 +197,15 @@ LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progre
     error /= s.weight * static_cast<double>(solution.cols());
     if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
     choice.path.push_back({lambdas[l], error});
-    if (error <= choice.cv_error) choice.lambda = lambdas[l], choice.cv_error = error;
+    choice.cv_error = std::min(choice.cv_error, error);
   }
   KERF_REQUIRE(std::isfinite(choice.cv_error), numeric,
                "no lambda between {:.2g} and {:.2g} gives a finite leave-one-out error",
                lambdas.front(), lambdas.back());
+  // Of equals the largest; rounding must not decide among them.
+  const double least = choice.cv_error;
+  for (const auto& [lambda, error] : choice.path)
+    if (error <= least * (1 + kTie)) choice.lambda = lambda, choice.cv_error = error;
   return choice;
 }
 
@@ -338,7 +342,7 @@ Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOpt
   const Index block = options.precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
   // The matrix and what its solution takes; targets, projections, solution, work.
   return bytes_per_element(options.lambdas.size()) * n * n + copy + block +
-         8 * n * (4 * targets + 2 * (kLastStep - kFirstStep + 1) + 8);
+         8 * n * (4 * targets + 2 * kMostLambdas + 8);
 }
 
 }  // namespace kerf

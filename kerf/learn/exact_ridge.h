@@ -29,9 +29,13 @@
 
 namespace kerf {
 
+/// Lambdas of the automatic grid are steps of half a decade: unit 10^(step/2), unit = mean(D) / n.
+inline constexpr int kFirstLambdaStep = -16, kLastLambdaStep = 10;
+inline constexpr Index kMostLambdas = kLastLambdaStep - kFirstLambdaStep + 1;
+
 struct ExactRidgeOptions {
-  std::vector<double> lambdas = {};  ///< to choose from; empty: half decades around mean(D) / n
-  int first_step = -16;  ///< of the automatic grid: its least lambda is mean(D) / n 10^(step/2)
+  std::vector<double> lambdas = {};   ///< to choose from; empty: the automatic grid
+  int first_step = kFirstLambdaStep;  ///< of that grid
   bool intercept = true;
   Precision precision = Precision::double_;  ///< of the kernel's values; the solve is in double
   Index memory_limit = 0;                    ///< bytes; 0: what is available

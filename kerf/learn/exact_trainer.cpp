@@ -28,6 +28,72 @@ Params resolve_kernel(const Params& options, const DataSummary& summary, const S
   return params;
 }
 
+/// What --map exact has not.
+void check_exact_fit(const FitJob& job) {
+  KERF_REQUIRE(job.options.validation != Validation::gcv, usage,
+               "--validation gcv is for feature maps: --map exact leaves one row out");
+  KERF_REQUIRE(!job.options.lambda_per_target, usage,
+               "--map exact chooses one lambda for all targets");
+  KERF_REQUIRE(job.options.solver == Solver::automatic || job.options.solver == Solver::dual, usage,
+               "--solver {} is for feature maps: --map exact solves among the rows",
+               kSolverNames[static_cast<int>(job.options.solver)]);
+  KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
+               "--map exact leaves single rows out, but an image's copies would remain: give "
+               "--lambda, or take a feature map");
+}
+
+/// Memory of the fit; Error (memory) if that is more than there is.
+Index exact_memory(const FitJob& job, Index outputs) {
+  const Index n = job.summary.rows;
+  KERF_REQUIRE(job.options.lambda || n <= blas::kMostEigen, memory,
+               "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
+               "give --lambda, or take a feature map",
+               n, blas::kMostEigen);
+  // The rows as read and as kept; the Gram matrix and what its solution takes.
+  const Index bytes = 2 * bytes_of_rows(job.summary) +
+                      bytes_per_element(job.options.lambda ? 1 : 2) * n * n +
+                      8 * n * (5 * outputs + 64 + kLeftOutRows);
+  require_memory(bytes, job.memory_limit, fmt::format("the exact kernel of {} rows", n),
+                 "take fewer --rows, a feature map, or raise --memory");
+  return bytes;
+}
+
+/// Scaling and recipe, with numbers for everything automatic.
+void plan_model(const FitJob& job, const Params& options, FitResult& result) {
+  auto& [model, outcome] = result;
+  const auto infos = find_kernel(exact_kernel_name(options)).options();
+  outcome.scale = resolve_scale(job.options.scale, job.summary, infos);
+  model.scaling = make_scaling(outcome.scale, job.summary);
+  model.recipe = {kExactMap, resolve_kernel(options, job.summary, model.scaling),
+                  static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
+}
+
+void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitResult& result) {
+  auto& [model, outcome] = result;
+  const Stopwatch watch(outcome.seconds.solve);
+  Matrix<double> targets;
+  std::vector<double> weights;
+  encoder.encode(rows, targets, weights);
+  ExactRidgeOptions ridge;
+  ridge.memory_limit = job.memory_limit;
+  ridge.lambdas = lambdas_asked(job.options);
+  ExactFit fit = fit_exact_ridge(exact_kernel_name(model.recipe.options),
+                                 exact_kernel_params(model.recipe.options), rows.x(),
+                                 targets.view(), weights, ridge, job.progress);
+  outcome.lambda = fit.choice.lambda;
+  if (encoder.classification()) {
+    LeftOutScores scores;
+    scores.add(fit.left_out.view(), fit.left_out_rows, targets.view(), weights);
+    model.temperature = outcome.temperature = scores.temperature();
+  }
+  if (!job.options.lambda) {
+    outcome.take(std::move(fit.choice));
+    outcome.validation = "leave-one-out";
+  }
+  model.rows = std::move(fit.model.rows);
+  model.linear = {std::move(fit.model.dual), std::move(fit.model.intercept)};
+}
+
 }  // namespace
 
 void check_exact_options(const Params& options) {
@@ -44,70 +110,24 @@ void check_exact_options(const Params& options) {
 
 FitResult fit_exact(const FitJob& job, const Params& options) {
   check_exact_options(options);
-  KERF_REQUIRE(job.options.validation != Validation::gcv, usage,
-               "--validation gcv is for feature maps: --map exact leaves one row out");
-  KERF_REQUIRE(!job.options.lambda_per_target, usage,
-               "--map exact chooses one lambda for all targets");
-  KERF_REQUIRE(job.options.solver == Solver::automatic || job.options.solver == Solver::dual, usage,
-               "--solver {} is for feature maps: --map exact solves among the rows",
-               kSolverNames[static_cast<int>(job.options.solver)]);
-  KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
-               "--map exact leaves single rows out, but an image's copies would remain: give "
-               "--lambda, or take a feature map");
-  const auto& [source, summary, fit_options, memory_limit, progress] = job;
+  check_exact_fit(job);
   FitResult result;
-  Model& model = result.model;
   FitReport& outcome = result.report;
   {
     const Stopwatch watch(outcome.seconds.total);
-    const Targets encoder(summary, fit_options);
-    const Index n = summary.rows;
-    KERF_REQUIRE(fit_options.lambda || n <= blas::kMostEigen, memory,
-                 "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
-                 "give --lambda, or take a feature map",
-                 n, blas::kMostEigen);
-    // The rows as read and as kept; the Gram matrix and what its solution takes.
-    outcome.estimated_memory = 2 * bytes_of_rows(summary) +
-                               bytes_per_element(fit_options.lambda ? 1 : 2) * n * n +
-                               8 * n * (5 * encoder.outputs() + 64 + kLeftOutRows);
-    require_memory(outcome.estimated_memory, memory_limit,
-                   fmt::format("the exact kernel of {} rows", n),
-                   "take fewer --rows, a feature map, or raise --memory");
-    const auto infos = find_kernel(exact_kernel_name(options)).options();
-    outcome.scale = resolve_scale(fit_options.scale, summary, infos);
-    model.scaling = make_scaling(outcome.scale, summary);
-    model.recipe = {kExactMap, resolve_kernel(options, summary, model.scaling),
-                    static_cast<std::uint64_t>(fit_options.seed), summary.cols};
+    const Targets encoder(job.summary, job.options);
+    outcome.estimated_memory = exact_memory(job, encoder.outputs());
+    plan_model(job, options, result);
     RowBlock rows;
     {
       const Stopwatch read_watch(outcome.seconds.read);
-      rows = read_all(source);
-      model.scaling.apply(rows);
+      rows = read_all(job.source);
+      result.model.scaling.apply(rows);
     }
-    Matrix<double> targets;
-    std::vector<double> weights;
-    encoder.encode(rows, targets, weights);
-
-    const Stopwatch solve_watch(outcome.seconds.solve);
-    ExactRidgeOptions ridge;
-    ridge.memory_limit = memory_limit;
-    ridge.lambdas = lambdas_asked(fit_options);
-    ExactFit fit = fit_exact_ridge(exact_kernel_name(model.recipe.options),
-                                   exact_kernel_params(model.recipe.options), rows.x(),
-                                   targets.view(), weights, ridge, progress);
-    outcome.lambda = fit.choice.lambda;
-    if (summary.task == Task::classification) {
-      LeftOutScores scores;
-      scores.add(fit.left_out.view(), fit.left_out_rows, targets.view(), weights);
-      model.temperature = outcome.temperature = scores.temperature();
-    }
-    if (!fit_options.lambda) outcome.take(std::move(fit.choice));
-    if (!fit_options.lambda) outcome.validation = "leave-one-out";
-    model.rows = std::move(fit.model.rows);
-    model.linear = {std::move(fit.model.dual), std::move(fit.model.intercept)};
+    solve(job, rows, encoder, result);
   }
   outcome.solver = Solver::dual;
-  outcome.solver_reason = fit_options.lambda
+  outcome.solver_reason = job.options.lambda
                               ? "Cholesky of the kernel matrix"
                               : "eigenvalues of the kernel matrix: every lambda at once";
   describe_model(job, result);

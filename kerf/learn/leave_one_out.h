@@ -19,12 +19,11 @@
 #include <vector>
 
 #include "kerf/core/matrix.h"
+#include "kerf/learn/exact_ridge.h"
 
 namespace kerf {
 
-/// Lambdas are steps of half a decade: lambda = unit 10^(step/2).
-inline constexpr int kFirstLambdaStep = -16, kLastLambdaStep = 10;
-
+/// Lambdas are those of the automatic grid of exact_ridge.h.
 class LeaveOneOut {
  public:
   /// `gram` (n x n, symmetric; its view must outlive this) is centred in place.  No weights: all 1.
