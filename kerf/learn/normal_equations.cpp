@@ -99,6 +99,7 @@ void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
   for (Index i = 0; i < y.rows; ++i) {
     const double weight = root[static_cast<std::size_t>(i)] * root[static_cast<std::size_t>(i)];
     weight_ += weight;
+    weighing_rows_ += weight > 0 ? 1 : 0;
     for (Index t = 0; t < y.cols; ++t) {
       const auto k = static_cast<std::size_t>(t);
       const double value = y(i, t) - origin_.targets[k];
@@ -193,6 +194,7 @@ void NormalEquations::merge(const NormalEquations& other) {
   }
   weight_ += other.weight_;
   rows_ += other.rows_;
+  weighing_rows_ += other.weighing_rows_;
 }
 
 double NormalEquations::diagonal(Index j) const {
@@ -256,7 +258,7 @@ Index NormalEquations::product_bytes(Index features, Index cols) {
 
 void NormalEquations::save(ArrayWriter& arrays) const {
   counts_ = {weight_, static_cast<double>(rows_), static_cast<double>(precision_),
-             static_cast<double>(which_)};
+             static_cast<double>(which_), static_cast<double>(weighing_rows_)};
   arrays.add("counts", std::span<const double>(counts_));
   arrays.add("origin-features", std::span<const float>(origin_.features));
   arrays.add("origin-targets", std::span<const double>(origin_.targets));
@@ -269,7 +271,7 @@ void NormalEquations::save(ArrayWriter& arrays) const {
 
 NormalEquations NormalEquations::load(ArrayReader& arrays) {
   const auto counts = arrays.vector<double>("counts");
-  KERF_REQUIRE(counts.size() == 4, data, "the sums are of another version");
+  KERF_REQUIRE(counts.size() == 4 || counts.size() == 5, data, "the sums are of another version");
   Origin origin{arrays.vector<float>("origin-features"), arrays.vector<double>("origin-targets")};
   NormalEquations sums(std::move(origin), counts[2] == 0 ? Precision::single_ : Precision::double_,
                        counts[3] == 0 ? SumsOf::cross : SumsOf::all);
@@ -281,6 +283,8 @@ NormalEquations NormalEquations::load(ArrayReader& arrays) {
   };
   sums.weight_ = counts[0];
   sums.rows_ = static_cast<Index>(counts[1]);
+  // Sums of before do not have it: as if all rows weighed something.
+  sums.weighing_rows_ = static_cast<Index>(counts.size() == 5 ? counts[4] : counts[1]);
   sums.cross_ = like(arrays.matrix<double>("cross"), sums.cross_);
   sums.target_sum_ = arrays.vector<double>("target-sum");
   sums.target_square_ = arrays.vector<double>("target-square");

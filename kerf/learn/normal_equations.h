@@ -57,7 +57,9 @@ class NormalEquations {
   void merge(const NormalEquations& other);
 
   Index rows() const { return rows_; }
+  Index weighing_rows() const { return weighing_rows_; }  ///< those of positive weight
   double weight() const { return weight_; }
+  Precision precision() const { return precision_; }
   double target_sum(Index t) const { return target_sum_[static_cast<std::size_t>(t)]; }
   double target_square(Index t) const { return target_square_[static_cast<std::size_t>(t)]; }
   double feature_sum(Index j) const { return cross_(j, targets()); }
@@ -95,7 +97,7 @@ class NormalEquations {
   Matrix<double> cross_;              // m x (targets + 1); the last column is s
   std::vector<double> target_sum_, target_square_;
   double weight_ = 0;
-  Index rows_ = 0;
+  Index rows_ = 0, weighing_rows_ = 0;
   mutable std::vector<double> counts_;  // the numbers above, where save() puts them
 };
 

@@ -20,6 +20,7 @@ SpectralPath::SpectralPath(std::span<const NormalEquations> parts) {
   for (const auto& part : parts) total.merge(part);
   const Index m = total.features(), targets = total.targets();
   weight_ = total.weight();
+  rows_ = static_cast<double>(total.weighing_rows());
   vectors_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
@@ -61,7 +62,7 @@ std::vector<double> SpectralPath::gcv(double lambda) const {
       squares[t] -= b * b * (values_[k] + 2 * c) / (shifted * shifted);
     }
   }
-  const double left = 1 - freedom / weight_;
+  const double left = 1 - freedom / rows_;
   for (double& square : squares)
     square = left > 0 ? std::max(square, 0.0) / (weight_ * left * left)
                       : std::numeric_limits<double>::infinity();

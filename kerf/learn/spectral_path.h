@@ -3,9 +3,10 @@
 //   A = sum_i w_i (z_i - zm)(z_i - zm)^T = V^T diag(D) V,  zm, ym: means,  c = n lambda
 //   weights:      W = V^T (D + c)^-1 V B,     B = sum_i w_i (z_i - zm)(y_i - ym)^T
 //   leave one out:  (y_i - ym - W^T (z_i - zm)) / (1 - h_i),  h_i = w_i (1/n + sum_k p_ik^2/(D_k +
-//   c)) GCV:          (residual sum of squares / n) / (1 - df/n)^2,  df = 1 + sum_k D_k/(D_k + c)
+//   c)) GCV:          (residual sum of squares / n) / (1 - df/N)^2,  df = 1 + sum_k D_k/(D_k + c)
 //
-// with p_i = V (z_i - zm).  GCV needs the sums alone; leave-one-out needs one more pass over rows.
+// with p_i = V (z_i - zm), n the sum of the weights and N the number of rows that have any: all
+// weights times a number change no error and no choice.  GCV needs the sums alone; leave-one-out needs one more pass over rows.
 //
 // Exact:      leave-one-out is that of n fits on n - 1 rows with c kept, not lambda
 // (exact_ridge.h).
@@ -52,6 +53,7 @@ class SpectralPath {
   std::vector<double> target_mean_;     // ym
   std::vector<double> target_squares_;  // sum_i w_i (y_i - ym)^2
   double weight_ = 0;                   // n
+  double rows_ = 0;                     // N
 };
 
 }  // namespace kerf
