@@ -116,10 +116,10 @@ void FeatureCache::pass_again(const std::function<void(const Piece&)>& body) {
   });
 }
 
-FeatureCache::Form FeatureCache::best_form(Index rows, Index features, Precision precision,
-                                           Index room) {
-  if (bytes(Form::single_, rows, features, 0) <= room) return Form::single_;
-  if (precision == Precision::single_ && bytes(Form::fixed16, rows, features, 0) <= room)
+FeatureCache::Form FeatureCache::best_form(Index rows, Index features, Index outputs,
+                                           Precision precision, Index room) {
+  if (bytes(Form::single_, rows, features, outputs) <= room) return Form::single_;
+  if (precision == Precision::single_ && bytes(Form::fixed16, rows, features, outputs) <= room)
     return Form::fixed16;
   return Form::again;
 }

@@ -27,7 +27,7 @@ class FeatureCache {
   FeatureCache(TrainingRows& rows, Form form, Index folds, Precision precision, const Also& also);
 
   /// The most exact form that fits into `room` bytes.
-  static Form best_form(Index rows, Index features, Precision precision, Index room);
+  static Form best_form(Index rows, Index features, Index outputs, Precision precision, Index room);
   static Index bytes(Form form, Index rows, Index features, Index outputs);
   static const char* name(Form form);
 

@@ -6,23 +6,21 @@
 namespace kerf {
 
 FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
-                         std::span<const Index> skip, bool two)
+                         std::span<const Index> skip, Index apart)
     : folds_(folds),
       block_rows_(block_rows),
-      two_(two),
+      apart_(apart),
       key_(key),
       flush_(std::move(flush)),
-      buffers_(static_cast<std::size_t>(two ? std::min<Index>(2, folds) : folds)),
+      buffers_(static_cast<std::size_t>(apart >= 0 ? 2 : folds)),
       skip_(skip.begin(), skip.end()) {
   skip_.resize(buffers_.size(), 0);
 }
 
 void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
-    auto fold = static_cast<Index>(
-        rng::below(key_, static_cast<std::uint64_t>((block.first_row + i) / block.copies),
-                   static_cast<std::uint64_t>(folds_)));
-    if (two_) fold = std::min<Index>(fold, 1);
+    Index fold = fold_of(key_, block.first_row + i, block.copies, folds_);
+    if (apart_ >= 0) fold = fold == apart_ ? 0 : 1;
     if (Index& left = skip_[static_cast<std::size_t>(fold)]; left > 0) {
       --left;
       continue;
@@ -36,7 +34,7 @@ void FoldBuffers::add(const RowBlock& block) {
 void FoldBuffers::finish() {
   const auto count = static_cast<Index>(buffers_.size());
   for (Index k = 0; k < count; ++k) {
-    const Index fold = two_ ? count - 1 - k : k;
+    const Index fold = apart_ >= 0 ? count - 1 - k : k;
     if (buffers_[static_cast<std::size_t>(fold)].filled > 0) flush(fold);
   }
 }

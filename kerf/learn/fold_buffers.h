@@ -17,13 +17,19 @@ class FoldBuffers {
   using Flush = std::function<void(Index fold, const RowBlock& rows)>;
 
   /// `skip`: rows of each fold that are passed over (a fit that goes on from a checkpoint).
-  /// `two`: fold 0 apart, all others as fold 1.
+  /// `apart`: that fold as fold 0, all others as fold 1; -1: every fold for itself.
   FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
-              std::span<const Index> skip = {}, bool two = false);
+              std::span<const Index> skip = {}, Index apart = -1);
 
-  /// fold(row) = Philox(key, row) mod folds, for every row of the block.
+  /// fold(row) = Philox(key, row) mod folds; copies of an example are in one fold.
+  static Index fold_of(rng::Key key, Index row, Index copies, Index folds) {
+    return static_cast<Index>(rng::below(key, static_cast<std::uint64_t>(row / copies),
+                                         static_cast<std::uint64_t>(folds)));
+  }
+
+  /// Every row of the block.
   void add(const RowBlock& block);
-  /// Flushes what is left, fold 0 last if there are two.
+  /// Flushes what is left, the fold that is apart last.
   void finish();
 
  private:
@@ -35,7 +41,7 @@ class FoldBuffers {
   void flush(Index fold);
 
   Index folds_, block_rows_;
-  bool two_;
+  Index apart_;
   rng::Key key_;
   Flush flush_;
   std::vector<Buffer> buffers_;

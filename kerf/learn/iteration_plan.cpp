@@ -17,21 +17,20 @@ double gram_speed(const Problem& p) {
 
 }  // namespace
 
-IterationPlan plan_iterations(const Problem& p, Index more) {
-  const Index folds = fold_count(p.options, p.rows);
-  const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
-                     folds * 8 * p.features * (p.outputs + 3);
-  const Index products = product_bytes(p.features, p.outputs) + 12 * 8 * p.features * p.outputs;
+IterationPlan plan_iterations(const Problem& p, const IterationNeeds& needs) {
+  const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, needs.folds) +
+                     needs.folds * 8 * p.features * (p.outputs + 3);
+  const Index products =
+      product_bytes(p.features, needs.vectors) + 12 * 8 * p.features * needs.vectors;
   const Index scratch = NormalEquations::scratch_bytes(p.options.precision, threads());
   const Index sketch = SketchedGram::bytes_while_adding(p.rows, p.features);
-  const Index factors = p.options.lambda ? 1 : 2;
   const Index besides =
-      p.map_bytes + scratch + more + blas::factor_scratch(p.features) +
+      p.map_bytes + scratch + needs.more + blas::factor_scratch(p.features) +
       std::max({pass + sketch,
                 sketch + NormalEquations::bytes(p.features, 0) + 4 * 2048 * p.features,
-                SketchedGram::bytes(p.features, factors) + products + pass});
-  const auto form =
-      FeatureCache::best_form(p.rows, p.features, p.options.precision, p.memory - besides);
+                SketchedGram::bytes(p.features, needs.factors) + products + pass});
+  const auto form = FeatureCache::best_form(p.rows, p.features, p.outputs, p.options.precision,
+                                            p.memory - besides);
   return {form, besides + FeatureCache::bytes(form, p.rows, p.features, p.outputs)};
 }
 

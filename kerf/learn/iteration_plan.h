@@ -12,9 +12,14 @@ struct IterationPlan {
   Index bytes;  ///< peak memory of the fit
 };
 
-/// `more`: what the solver needs besides features, sketch, factors (two where lambda is chosen)
-/// and passes.
-IterationPlan plan_iterations(const Problem& problem, Index more = 0);
+/// What a solver holds besides features and sketch.
+struct IterationNeeds {
+  Index folds;        ///< that rows are sorted into while they are read
+  Index vectors;      ///< multiplied with the rows in one pass
+  Index factors = 1;  ///< of the sketch
+  Index more = 0;     ///< bytes
+};
+IterationPlan plan_iterations(const Problem& problem, const IterationNeeds& needs);
 
 /// Expected time of one pass over the features, and of the first one with its sketch.
 double pass_seconds(const Problem& problem, FeatureCache::Form form);

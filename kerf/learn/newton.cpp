@@ -65,22 +65,13 @@ void Newton::add(Point& to, const PerGroup& factor, const Point& from) const {
   }
 }
 
-/// Of a row in training; 0 for the fold held out.
-double Newton::weight_of(Index row) const {
-  const auto i = static_cast<std::size_t>(row);
-  if (fold_[i] == without_) return 0;
-  return cache_.weights().empty() ? 1.0 : cache_.weights()[i];
-}
-
 Matrix<double> Newton::scores_of(const Point& point) {
   ++passes_;
   Matrix<double> scores(cache_.rows(), count_);
   const auto keep = [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
     for (Index i = 0; i < products.rows; ++i) {
       // Rows are kept as sqrt(w) (z - c).
-      const double w = cache_.weights().empty()
-                           ? 1.0
-                           : cache_.weights()[static_cast<std::size_t>(piece.first + i)];
+      const double w = full_weight_of(piece.first + i);
       const double factor = w > 0 ? 1 / std::sqrt(w) : 0.0;
       for (Index k = 0; k < count_; ++k)
         scores(piece.first + i, k) =
@@ -326,18 +317,23 @@ double Newton::minimise(double lambda, Index without, double tolerance, Point& p
   return left;
 }
 
-double Newton::held_out_loss(Loss loss, Index fold, double factor) const {
+double Newton::held_out_loss(Index fold) const {
   double sum = 0, weight = 0;
-  std::vector<double> scores(static_cast<std::size_t>(count_));
   for (Index i = 0; i < cache_.rows(); ++i) {
     const auto row = static_cast<std::size_t>(i);
     if (fold_[row] != fold) continue;
-    const double w = cache_.weights().empty() ? 1.0 : cache_.weights()[row];
-    for (Index k = 0; k < count_; ++k) scores[static_cast<std::size_t>(k)] = factor * scores_(i, k);
-    sum += w * loss_value(loss, label_[row], scores);
-    weight += w;
+    sum += full_weight_of(i) * loss_value(loss_, label_[row], scores_.row(i));
+    weight += full_weight_of(i);
   }
-  return weight > 0 ? sum / weight : 0;
+  return sum / weight;
+}
+
+LeftOutScores Newton::held_out_scores(Index fold) const {
+  LeftOutScores scores;
+  for (Index i = 0; i < cache_.rows() && !scores.enough(); ++i)
+    if (const auto row = static_cast<std::size_t>(i); fold_[row] == fold)
+      scores.add(scores_.row(i), label_[row], full_weight_of(i));
+  return scores;
 }
 
 Index Newton::bytes(Index rows, Index features, Index scores) {

@@ -27,6 +27,7 @@
 #include "kerf/learn/classification_loss.h"
 #include "kerf/learn/curvature_blocks.h"
 #include "kerf/learn/sketched_gram.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 
@@ -47,9 +48,10 @@ class Newton {
   double minimise(double lambda, Index without, double tolerance, Point& point,
                   const std::function<void(const Point&)>& after_step = {});
 
-  /// Mean loss over the rows of a fold, at the point that was minimised last, with the scores
-  /// multiplied by `factor`.
-  double held_out_loss(Loss loss, Index fold, double factor) const;
+  /// Of the rows of a fold, at the point that was minimised last: their mean loss, which must have
+  /// some weight, and their scores.
+  double held_out_loss(Index fold) const;
+  LeftOutScores held_out_scores(Index fold) const;
 
   Point zero() const;
   Index passes() const { return passes_; }
@@ -74,7 +76,13 @@ class Newton {
   PerGroup inner(const Point& a, const Point& b) const;
   /// to += factor from, with a factor for each group.
   void add(Point& to, const PerGroup& factor, const Point& from) const;
-  double weight_of(Index row) const;
+  /// Of a row, and of one in training: 0 for the fold held out.
+  double full_weight_of(Index row) const {
+    return cache_.weights().empty() ? 1.0 : cache_.weights()[static_cast<std::size_t>(row)];
+  }
+  double weight_of(Index row) const {
+    return fold_[static_cast<std::size_t>(row)] == without_ ? 0 : full_weight_of(row);
+  }
   Matrix<double> scores_of(const Point& point);
   /// (1/n) sum w_i q_i z_i + 2 lambda v, where q_i comes from `rows_of`; and sums of w_i q_i.
   using RowFunction = std::function<void(Index row, std::span<double> products)>;

@@ -2,10 +2,8 @@
 #include "kerf/learn/newton.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "kerf/core/error.h"
@@ -244,6 +242,23 @@ TEST(NewtonSolver, ChoosesLambdaAndItsProbabilitiesAreCalibrated) {
   }
 }
 
+// Rows that can be told apart, and next to no penalty: the loss falls on and on towards 0.
+TEST(NewtonSolver, SaysWhenItDidNotConverge) {
+  Data data = make_data(300, 2);
+  for (Index i = 0; i < 300; ++i) data.y(i, 0) = data.x(i, 0) > 0 ? 1 : 0;
+  FitOptions options;
+  options.loss = Loss::logistic;
+  options.lambda = 1e-16;
+  const auto stopped = fit_on(data, 2, options).report;
+  EXPECT_GT(stopped.residual, 1e-4);
+  ASSERT_EQ(stopped.warnings.size(), 1u);
+  EXPECT_NE(stopped.warnings[0].find("raise --lambda"), std::string::npos) << stopped.warnings[0];
+  options.lambda = 1e-4;
+  const auto converged = fit_on(data, 2, options).report;
+  EXPECT_LE(converged.residual, 1e-5);
+  EXPECT_TRUE(converged.warnings.empty());
+}
+
 TEST(NewtonSolver, IsForClasses) {
   const Data data = make_data(100, 2);
   MemorySource source(data.x.view(), data.y.view());
@@ -255,116 +270,42 @@ TEST(NewtonSolver, IsForClasses) {
   EXPECT_THROW(fit_on(data, 2, options), Error);
 }
 
+// Early-stopped gradients end where the minimiser does, as far as accuracy tells.  A tenth of the
+// labels is wrong, so that no model has more than 0.9 + what it learned by heart.
 TEST(Sgd, ComesNearTheMinimiser) {
   const Data train = make_data(4000, 3);
-  for (const Loss loss : {Loss::squared, Loss::logistic, Loss::squared_hinge})
+  for (const Loss loss : {Loss::squared, Loss::logistic, Loss::squared_hinge}) {
+    FitOptions options;
+    options.loss = loss;
+    const double best = score_on(fit_on(train, 3, options, "256").model, train).accuracy;
+    EXPECT_GT(best, 0.85);
+    options.solver = Solver::sgd;
+    options.sgd.batch = 64;
     for (const Schedule schedule : {Schedule::adagrad, Schedule::inverse}) {
-      FitOptions options;
-      options.loss = loss;
-      options.solver = Solver::sgd;
       options.sgd.schedule = schedule;
-      options.sgd.batch = 64;
       const auto [model, report] = fit_on(train, 3, options, "256");
       EXPECT_GE(report.passes, 3);
-      EXPECT_GT(score_on(model, train).accuracy, 0.82)
+      EXPECT_GT(score_on(model, train).accuracy, best - 0.03)
           << kLossNames[static_cast<int>(loss)] << static_cast<int>(schedule);
     }
+  }
 }
 
-class CheckpointTest : public ::testing::TestWithParam<std::tuple<Solver, Loss>> {
- protected:
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  const std::string folder_ =
-      (std::filesystem::temp_directory_path() / ("kerf_checkpoint_" + std::to_string(::getpid())))
-          .string();
-};
-
-// Stopped at every stage in turn, the fit ends where it would have ended: bit for bit where the
-// state is all there is (sums, epochs), within the tolerance of the iterations otherwise.
-TEST_P(CheckpointTest, ResumedFitsEndAtTheSameModel) {
-  const auto [solver, loss] = GetParam();
-  const Data data = make_data(5000, 3);
-  FitOptions options;
-  options.solver = solver;
-  options.loss = loss;
-  options.sgd.epochs = 4;
-  const auto whole = fit_on(data, 3, options, "2100");  // blocks of 5,000 rows at most
-  options.checkpoint = folder_;
-  options.checkpoint_interval = 0;
-  int stop_at = 20;
-  Matrix<double> weights;
-  for (int attempt = 0; attempt < 40 && weights.rows() == 0; ++attempt) {
-    int calls = 0;
-    try {
-      const auto result = fit_on(data, 3, options, "2100", [&](const ProgressEvent&) {
-        if (++calls >= stop_at) throw Error(ErrorKind::interrupted, "stopped");
-      });
-      weights.resize(result.model.linear.weights.rows(), 3);
-      std::copy_n(result.model.linear.weights.data(), weights.rows() * 3, weights.data());
-    } catch (const Error& error) {
-      ASSERT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
-      stop_at += 31;
+// Some of 60 folds of 60 rows are empty, the first one in a third of the seeds.
+TEST(NewtonSolver, HoldsOutAFoldThatHasRows) {
+  const Data data = make_data(60, 3);
+  for (const Loss loss : {Loss::logistic, Loss::squared_hinge})
+    for (Index seed = 1; seed <= 8; ++seed) {
+      FitOptions options;
+      options.loss = loss;
+      options.folds = 60;
+      options.seed = seed;
+      const auto report = fit_on(data, 3, options, "8").report;
+      // The hinge of a row may be 0, the logistic loss of one is not.
+      EXPECT_TRUE(loss == Loss::squared_hinge || *report.cv_error > 0) << seed;
+      EXPECT_GT(report.temperature.value_or(1e3), 1e-3) << seed;
+      EXPECT_LT(report.temperature.value_or(1e3), 999) << seed;
     }
-  }
-  ASSERT_GT(weights.rows(), 0);
-  const bool exact = solver == Solver::cholesky || solver == Solver::sgd;
-  double difference = 0, size = 0;
-  for (Index k = 0; k < weights.rows() * 3; ++k) {
-    difference += std::pow(weights.data()[k] - whole.model.linear.weights.data()[k], 2);
-    size += std::pow(whole.model.linear.weights.data()[k], 2);
-  }
-  EXPECT_LE(difference, (exact ? 0.0 : 1e-3) * size);
-}
-INSTANTIATE_TEST_SUITE_P(All, CheckpointTest,
-                         ::testing::Values(std::tuple(Solver::cholesky, Loss::squared),
-                                           std::tuple(Solver::sgd, Loss::logistic)));
-
-TEST_F(CheckpointTest, BelongsToOneFitAndServesAnotherLambda) {
-  const Data data = make_data(400, 2), other = make_data(401, 2);
-  FitOptions options;
-  options.solver = Solver::cholesky;
-  options.checkpoint = folder_;
-  auto first = fit_on(data, 2, options);
-  EXPECT_THROW(fit_on(other, 2, options), Error);       // other rows
-  EXPECT_THROW(fit_on(data, 2, options, "32"), Error);  // another map
-  options.lambda = 0.25;
-  const auto again = refit(std::move(first.model), options);
-  options.checkpoint.clear();
-  const auto direct = fit_on(data, 2, options);
-  for (Index j = 0; j < 64; ++j)
-    EXPECT_NEAR(again.model.linear.weights(j, 0), direct.model.linear.weights(j, 0), 1e-5);
-  EXPECT_FALSE(again.model.training.cv_error.has_value());  // its lambda was given
-  Data labels = make_data(400, 2);                          // the same rows with other classes
-  for (Index i = 0; i < 400; ++i) labels.y(i, 0) = 1 - labels.y(i, 0);
-  options.checkpoint = folder_;
-  options.lambda.reset();
-  EXPECT_THROW(fit_on(labels, 2, options), Error);
-  std::filesystem::resize_file(folder_ + "/sums-0.ckpt", 1000);
-  options.checkpoint = folder_;
-  options.lambda.reset();
-  EXPECT_THROW(fit_on(data, 2, options), Error);  // damaged
-}
-
-TEST_F(CheckpointTest, KeepsNoAnswerToAnotherQuestion) {
-  const Data data = make_data(400, 3);
-  FitOptions options;
-  options.checkpoint = folder_;
-  options.solver = Solver::pcg;
-  options.lambda_grid = "1e-4,1e-3";
-  EXPECT_LE(fit_on(data, 3, options).report.lambda, 1e-3);
-  options.lambda_grid = "5,6";
-  const auto other = fit_on(data, 3, options);
-  EXPECT_GE(other.report.lambda, 5);
-  EXPECT_EQ(other.report.path.size(), 2u);
-  std::filesystem::remove_all(folder_);
-  options.solver = Solver::sgd;
-  options.loss = Loss::logistic;
-  options.lambda_grid.clear();
-  options.checkpoint_interval = 0;
-  options.lambda = 0;
-  fit_on(data, 3, options);
-  options.lambda = 100;
-  EXPECT_THROW(fit_on(data, 3, options), Error);
 }
 
 TEST(Solvers, SayWhyNoneOfThemServes) {

@@ -124,6 +124,24 @@ LinearModel solve_ridge(Parts parts, const LambdaChoice& choice) {
   return all;
 }
 
+std::optional<Index> fold_to_hold_out(std::span<const NormalEquations> folds) {
+  double all = 0;
+  for (const auto& fold : folds) all += fold.weight();
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    if (const double weight = folds[f].weight(); weight > 0 && weight < all)
+      return static_cast<Index>(f);
+  return std::nullopt;
+}
+
+Index fold_that_judges(std::span<const NormalEquations> folds) {
+  const auto fold = fold_to_hold_out(folds);
+  KERF_REQUIRE(fold.has_value(), data,
+               "all rows that weigh something are in one of {} folds, so that lambda cannot be "
+               "chosen: give --lambda",
+               folds.size());
+  return *fold;
+}
+
 void undo_origin(const Origin& origin, LinearModel& model) {
   for (Index t = 0; t < model.weights.cols(); ++t) {
     double shift = origin.targets[static_cast<std::size_t>(t)];
@@ -164,12 +182,6 @@ std::vector<double> cross_validation_errors(std::span<const NormalEquations> fol
   if (!(weight > 0)) return none;
   for (double& error : errors) error /= weight;
   return errors;
-}
-
-double cross_validation_error(std::span<const NormalEquations> folds, double lambda) {
-  double sum = 0;
-  for (const double error : cross_validation_errors(folds, lambda)) sum += error;
-  return sum / static_cast<double>(folds.front().targets());
 }
 
 Index ridge_bytes(Index features, Index targets) {

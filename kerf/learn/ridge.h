@@ -11,6 +11,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "kerf/learn/normal_equations.h"
@@ -42,8 +43,12 @@ LinearModel solve_ridge(std::span<const NormalEquations* const> parts, const Lam
 /// Mean squared error of each target on each fold of a model trained on the others.
 /// Infinite if a training matrix is singular.
 std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda);
-/// The mean over targets.
-double cross_validation_error(std::span<const NormalEquations> folds, double lambda);
+
+/// The fold that is held out where one must do: the first that weighs something while the others
+/// do too; none: there is no such fold.
+std::optional<Index> fold_to_hold_out(std::span<const NormalEquations> folds);
+/// The same for who cannot choose lambda without: Error (data) if there is none.
+Index fold_that_judges(std::span<const NormalEquations> folds);
 
 /// From the coordinates of the sums, y - d = b + W^T (z - c), to those of features and targets.
 void undo_origin(const Origin& origin, LinearModel& model);

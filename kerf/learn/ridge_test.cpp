@@ -191,7 +191,9 @@ TEST(CrossValidation, EqualsTrainingOnTheOtherFolds) {
         if (t == 0) weight += p.weights[static_cast<std::size_t>(i)];
       }
   }
-  EXPECT_NEAR(cross_validation_error(folds, 0.2), error / weight, 1e-5 * error / weight);
+  double mean = 0;
+  for (const double found : cross_validation_errors(folds, 0.2)) mean += found / 2;
+  EXPECT_NEAR(mean, error / weight, 1e-5 * error / weight);
 }
 
 std::vector<NormalEquations> make_folds(const Problem& p, Index count, Precision precision) {
@@ -202,6 +204,26 @@ std::vector<NormalEquations> make_folds(const Problem& p, Index count, Precision
     add_rows(folds.back(), p, f * each, (f + 1) * each);
   }
   return folds;
+}
+
+TEST(FoldToHoldOut, WeighsSomethingAndSoDoTheOthers) {
+  const auto folds_of = [](const std::vector<double>& weights) {
+    Problem p = make_problem(std::ssize(weights), 2, 1, false);
+    p.weights = weights;
+    return make_folds(p, std::ssize(weights), Precision::single_);
+  };
+  EXPECT_EQ(fold_to_hold_out(folds_of({1, 1, 1})), 0);
+  EXPECT_EQ(fold_to_hold_out(folds_of({0, 0, 1, 2})), 2);
+  EXPECT_EQ(fold_to_hold_out(folds_of({0, 1, 0})), std::nullopt);
+  EXPECT_EQ(fold_to_hold_out(folds_of({1})), std::nullopt);
+  EXPECT_THROW(fold_that_judges(folds_of({0, 1, 0})), Error);
+}
+
+/// The mean over targets.
+double cross_validation_error(std::span<const NormalEquations> folds, double lambda) {
+  double sum = 0;
+  for (const double error : cross_validation_errors(folds, lambda)) sum += error;
+  return sum / static_cast<double>(folds.front().targets());
 }
 
 TEST(ChooseLambda, TakesTheBestOfThePathAndBeatsItsNeighbours) {
@@ -353,30 +375,47 @@ TEST(SpectralPath, LeaveOneOutIsThatOfOneFitForEachRow) {
   }
 }
 
-TEST(SpectralPath, GcvIsItsDefinition) {
-  const Problem p = make_problem(50, 7, 1, false);
+/// Weights of 50 rows: none, some, the same a thousand times larger, some of them 0.
+std::vector<double> gcv_weights(int kind) {
+  std::vector<double> weights;
+  for (std::uint64_t i = 0; kind > 0 && i < 50; ++i) {
+    const double w = 0.5 + rng::uniform(rng::Key{3}, i);
+    weights.push_back(kind == 1 ? w : kind == 2 ? 1000 * w : i % 5 == 0 ? 0 : w);
+  }
+  return weights;
+}
+
+class Gcv : public ::testing::TestWithParam<int> {};
+
+TEST_P(Gcv, IsItsDefinition) {
+  Problem p = make_problem(50, 7, 1, false);
+  p.weights = gcv_weights(GetParam());
   NormalEquations sums(some_origin(p), Precision::double_);
   add_rows(sums, p, 0, 50);
   const SpectralPath path(std::span(&sums, 1));
+  const double n = weight_of(p, all_rows_but(50, -1)), rows = GetParam() == 3 ? 40 : 50;
   for (const double lambda : {1e-6, 0.1, 10.0}) {
     const LinearModel model = naive_ridge(p, all_rows_but(50, -1), lambda);
     double squares = 0, trace = 0;
     for (Index i = 0; i < 50; ++i) {
       double f = model.intercept[0];
       for (Index j = 0; j < 7; ++j) f += model.weights(j, 0) * p.z(i, j);
-      squares += (p.y(i, 0) - f) * (p.y(i, 0) - f);
+      const double w = p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
+      squares += w * (p.y(i, 0) - f) * (p.y(i, 0) - f);
       // The hat matrix's diagonal, by what the fit at row i gains when its target rises by one.
       Problem raised = make_problem(50, 7, 1, false);
+      raised.weights = p.weights;
       raised.y(i, 0) += 1;
       const LinearModel moved = naive_ridge(raised, all_rows_but(50, -1), lambda);
       double g = moved.intercept[0];
       for (Index j = 0; j < 7; ++j) g += moved.weights(j, 0) * p.z(i, j);
       trace += g - f;
     }
-    const double expected = squares / 50 / ((1 - trace / 50) * (1 - trace / 50));
+    const double expected = squares / n / ((1 - trace / rows) * (1 - trace / rows));
     EXPECT_NEAR(path.gcv(lambda)[0], expected, 1e-9 * expected);
   }
 }
+INSTANTIATE_TEST_SUITE_P(Weights, Gcv, ::testing::Range(0, 4));
 
 }  // namespace
 }  // namespace kerf

@@ -16,8 +16,11 @@ namespace kerf {
 namespace {
 
 /// One fold tells: its rows are a sample of all.
-void warn(std::span<const NormalEquations> sums, const FitOptions& options, FitReport& outcome) {
-  std::string words = condition_warning(sums.first(1), outcome.lambda, options.precision);
+void warn(std::span<const NormalEquations> sums, FitReport& outcome) {
+  const auto fold = static_cast<std::size_t>(fold_to_hold_out(sums).value_or(0));
+  // The precision is not that of the options: sums that were kept have their own.
+  std::string words =
+      condition_warning(sums.subspan(fold, 1), outcome.lambda, sums.front().precision());
   if (!words.empty()) outcome.warnings.push_back(std::move(words));
 }
 
@@ -94,20 +97,18 @@ void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTab
   });
 }
 
-/// Probabilities: the scores of the first fold's rows by a model of the others, at the lambda
-/// chosen.
+/// Probabilities: the scores of one fold's rows by a model of the others, at the lambda chosen.
 void calibrate(std::span<const NormalEquations> sums, TrainingRows& rows, FitReport& outcome) {
-  constexpr Index kHeldOut = 0;
+  const auto held_out = fold_to_hold_out(sums);
+  if (!held_out) return;
   std::vector<const NormalEquations*> others;
-  for (const auto& sum : sums.subspan(1)) others.push_back(&sum);
-  if (sums[kHeldOut].rows() == 0 ||
-      std::ranges::all_of(others, [](const auto* sum) { return sum->weight() <= 0; }))
-    return;
+  for (Index f = 0; f < std::ssize(sums); ++f)
+    if (f != *held_out) others.push_back(&sums[static_cast<std::size_t>(f)]);
   const LinearModel model =
       solve_ridge(others, LambdaChoice{outcome.lambda, 0, {}, outcome.lambda_per_target});
   LeftOutScores left_out;
   Matrix<double> scores;
-  rows.for_fold(kHeldOut, std::ssize(sums), [&](const TrainingRows::Block& block) {
+  rows.for_fold(*held_out, std::ssize(sums), [&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().solve);
     scores.resize(block.z.rows, rows.outputs());
     linear_scores(model, block.z, scores.view());
@@ -145,7 +146,7 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
                                          enter_leave_one_out(rows, path, table);
                                        }),
              "leave-one-out", outcome);
-    warn(sums, options, outcome);
+    warn(sums, outcome);
     return model;
   }
   LinearModel model;
@@ -193,14 +194,14 @@ LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOpti
                                    "generalised cross-validation", outcome)
                             : take(choose_lambda(sums, search_of(options), progress),
                                    fmt::format("{}-fold cross-validation", sums.size()), outcome);
-    warn(sums, options, outcome);
+    warn(sums, outcome);
     return model;
   }
   KERF_REQUIRE(
       options.lambda.has_value(), usage,
       "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
   outcome.lambda = *options.lambda;
-  warn(sums, options, outcome);
+  warn(sums, outcome);
   report(progress, "solving", 0, 0);
   std::vector<const NormalEquations*> parts;
   for (const auto& sum : sums) parts.push_back(&sum);

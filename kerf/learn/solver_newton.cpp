@@ -16,24 +16,25 @@
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/lambda_errors.h"
 #include "kerf/learn/newton.h"
-#include "kerf/learn/temperature.h"
 #include "kerf/learn/training_sums.h"
 
 namespace kerf {
 namespace {
 
-constexpr Index kHeldOut = 0;
 constexpr double kTolerance = 1e-5, kChoiceTolerance = 1e-3;
 
 Index score_count(const Problem& p) { return p.outputs == 2 ? 1 : p.outputs; }
 
-IterationPlan plan(const Problem& p) {
-  return plan_iterations(p, Newton::bytes(p.rows, p.features, score_count(p)));
+/// One is held out to choose lambda, and to make probabilities of the squared hinge's scores.
+Index folds_read(const Problem& p) {
+  const bool hold_out = !p.options.lambda || p.options.loss == Loss::squared_hinge;
+  return hold_out ? std::min(p.options.folds, p.rows) : 1;
 }
 
-double fit_temperature(const Newton& newton) {
-  return least_temperature(
-      [&](double t) { return newton.held_out_loss(Loss::logistic, kHeldOut, t); });
+IterationPlan plan(const Problem& p) {
+  return plan_iterations(p, {.folds = folds_read(p),
+                             .vectors = score_count(p),
+                             .more = Newton::bytes(p.rows, p.features, score_count(p))});
 }
 
 class NewtonFit {
@@ -48,7 +49,8 @@ class NewtonFit {
   double judge(Newton& newton, double lambda, Newton::Point& point);
   double choose(Newton& newton, double unit, Newton::Point& point);
   /// Losses by lambda so far and where the search stands; `always`: even if it is not due.
-  void save(const Newton::Point& point, bool always) const;
+  enum class Stage { choosing, last };  // the last one sees the rows held out
+  void save(const Newton::Point& point, Stage stage, bool always) const;
   void load(Newton::Point& point);
   LinearModel model_of(const FeatureCache& cache, const Newton::Point& point) const;
 
@@ -57,21 +59,25 @@ class NewtonFit {
   TrainingRows& rows_;
   FitReport& outcome_;
   LambdaErrors errors_;
+  Index held_out_ = -1;                // the fold that judges; -1: none
+  std::optional<Newton::Point> last_;  // of a checkpoint, on the way with all rows
 };
 
 double NewtonFit::judge(Newton& newton, double lambda, Newton::Point& point) {
   if (const auto known = errors_.ask(lambda)) return *known;
-  newton.minimise(lambda, kHeldOut, kChoiceTolerance, point);
-  const double loss = newton.held_out_loss(options_.loss, kHeldOut, 1);
+  newton.minimise(lambda, held_out_, kChoiceTolerance, point);
+  const double loss = newton.held_out_loss(held_out_);
   errors_.enter(lambda, loss);
-  save(point, true);
+  save(point, Stage::choosing, true);
   return loss;
 }
 
-void NewtonFit::save(const Newton::Point& point, bool always) const {
+void NewtonFit::save(const Newton::Point& point, Stage stage, bool always) const {
   if (!problem_.checkpoint || !(always || problem_.checkpoint->due())) return;
   ArrayWriter arrays;
+  const double number[] = {static_cast<double>(stage)};
   errors_.save(arrays);
+  arrays.add("stage", std::span<const double>(number));
   arrays.add("weights", point.weights.view());
   arrays.add("intercept", std::span<const double>(point.intercept));
   problem_.checkpoint->save("state", arrays);
@@ -84,9 +90,17 @@ void NewtonFit::load(Newton::Point& point) {
   errors_.load(*kept->arrays);
   Newton::Point from{kept->arrays->matrix<double>("weights"),
                      kept->arrays->vector<double>("intercept")};
-  if (from.weights.rows() == point.weights.rows() && from.weights.cols() == point.weights.cols() &&
-      from.intercept.size() == point.intercept.size())
+  if (from.weights.rows() != point.weights.rows() || from.weights.cols() != point.weights.cols() ||
+      from.intercept.size() != point.intercept.size())
+    return;
+  // Weights that have seen the rows held out must not start what those rows judge.  (Where the
+  // stage is not known, they may have.)
+  const auto stage =
+      kept->arrays->has("stage") ? kept->arrays->vector<double>("stage") : std::vector<double>{};
+  if (stage == std::vector{static_cast<double>(Stage::choosing)})
     point = std::move(from);
+  else
+    last_ = std::move(from);
 }
 
 double NewtonFit::choose(Newton& newton, double unit, Newton::Point& point) {
@@ -131,8 +145,7 @@ LinearModel NewtonFit::model_of(const FeatureCache& cache, const Newton::Point& 
 }
 
 LinearModel NewtonFit::run() {
-  const bool hold_out = !options_.lambda || options_.loss == Loss::squared_hinge;
-  const Index folds = hold_out ? std::min(options_.folds, rows_.rows()) : 1;
+  const Index folds = folds_read(problem_);
   SketchedGram gram(rows_.features(),
                     rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
   FeatureCache cache(rows_, plan(problem_).form, folds, options_.precision, gram.as_they_come());
@@ -147,19 +160,30 @@ LinearModel NewtonFit::run() {
   const Stopwatch watch(rows_.seconds().solve);
   Newton newton(cache, gram, options_.loss, score_count(problem_), rows_.progress());
   Newton::Point point = newton.zero();
+  held_out_ = options_.lambda ? fold_to_hold_out(cache.folds()).value_or(-1)
+                              : fold_that_judges(cache.folds());
   load(point);
   outcome_.lambda =
       options_.lambda ? *options_.lambda : choose(newton, gram.mean_diagonal() / n, point);
   KERF_REQUIRE(outcome_.lambda > 0, usage, "lambda must be positive for the {} loss",
                kLossNames[static_cast<int>(options_.loss)]);
   outcome_.temperature = 1;
-  if (hold_out) {
-    newton.minimise(outcome_.lambda, kHeldOut, kChoiceTolerance, point);
-    outcome_.temperature = fit_temperature(newton);
+  if (held_out_ >= 0) {
+    newton.minimise(outcome_.lambda, held_out_, kChoiceTolerance, point);
+    outcome_.temperature = newton.held_out_scores(held_out_).temperature();
   }
-  outcome_.residual = newton.minimise(outcome_.lambda, -1, kTolerance, point,
-                                      [&](const Newton::Point& at) { save(at, false); });
+  if (last_) point = std::move(*last_);
+  outcome_.residual =
+      newton.minimise(outcome_.lambda, -1, kTolerance, point,
+                      [&](const Newton::Point& at) { save(at, Stage::last, false); });
+  save(point, Stage::last, true);
   outcome_.passes = newton.passes();
+  if (outcome_.residual > 10 * kTolerance)
+    outcome_.warnings.push_back(fmt::format(
+        "Newton's method stopped while the loss could still fall by about {:.1g} of itself: raise "
+        "--lambda{}",
+        outcome_.residual,
+        options_.precision == Precision::single_ ? " or take --precision double" : ""));
   return model_of(cache, point);
 }
 

@@ -34,9 +34,16 @@ namespace kerf {
 namespace {
 
 constexpr Index kMostPasses = 60;
-constexpr Index kHeldOut = 0;  // the fold that judges lambda
 constexpr double kChoiceTolerance = 1e-3;
 constexpr Index kChoicePasses = 12;
+
+/// While lambda is chosen, two systems are solved in the same passes.
+IterationPlan plan(const Problem& p) {
+  const Index systems = p.options.lambda ? 1 : 2;
+  return plan_iterations(
+      p,
+      {.folds = fold_count(p.options, p.rows), .vectors = systems * p.outputs, .factors = systems});
+}
 
 double tolerance(Precision precision) { return precision == Precision::single_ ? 1e-6 : 1e-10; }
 
@@ -89,14 +96,15 @@ class PcgFit {
   LambdaErrors errors_;
   Index passes_ = 0;
   Matrix<double> start_;  // from a checkpoint
+  Index judge_ = -1;      // the fold that judges lambda
   HeldOut held_out_;
 };
 
 void PcgFit::read() {
   sketch_.emplace(rows_.features(),
                   rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
-  cache_.emplace(rows_, plan_iterations(problem_).form, fold_count(options_, rows_.rows()),
-                 options_.precision, sketch_->as_they_come());
+  cache_.emplace(rows_, plan(problem_).form, fold_count(options_, rows_.rows()), options_.precision,
+                 sketch_->as_they_come());
   const TrainingSums all(*cache_, -1);
   const Stopwatch watch(rows_.seconds().accumulate);
   report(rows_.progress(), "sketch", 0, 0);
@@ -113,7 +121,7 @@ std::vector<double> PcgFit::held_out_errors(MatrixView<const double> w,
   const auto& d = cache_->origin().targets;
   product_with_rows(*cache_, w,
                     [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
-                      for (Index i = 0; i < products.rows && piece.fold == kHeldOut; ++i) {
+                      for (Index i = 0; i < products.rows && piece.fold == judge_; ++i) {
                         const auto row = static_cast<std::size_t>(piece.first + i);
                         const double weight =
                             cache_->weights().empty() ? 1.0 : cache_->weights()[row];
@@ -158,7 +166,7 @@ void PcgFit::judge(const std::vector<double>& asked) {
   for (const double lambda : asked)
     if (!errors_.ask(lambda)) lambdas.push_back(lambda);
   if (lambdas.empty()) return;
-  const TrainingSums training(*cache_, kHeldOut);
+  const TrainingSums training(*cache_, judge_);
   const double n = training.weight(), share = TrainingSums(*cache_, -1).weight() / n;
   std::vector<Matrix<double>> factors;
   std::vector<BlockCg> solutions;
@@ -191,7 +199,8 @@ void PcgFit::judge(const std::vector<double>& asked) {
   for (const auto* w : weights)
     for (const double b : training.intercepts(w->view())) intercepts.push_back(b);
   const auto errors = held_out_errors(all.view(), intercepts);
-  const double rows = cache_->folds()[kHeldOut].weight() * static_cast<double>(cache_->outputs());
+  const double rows = cache_->folds()[static_cast<std::size_t>(judge_)].weight() *
+                      static_cast<double>(cache_->outputs());
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
     double error = 0;
     for (Index t = 0; t < cache_->outputs(); ++t)
@@ -206,7 +215,8 @@ void PcgFit::judge(const std::vector<double>& asked) {
 }
 
 void PcgFit::choose() {
-  // Two lambdas at a time, because plan_iterations() counts two factors.
+  judge_ = fold_that_judges(cache_->folds());
+  // Two lambdas at a time (plan).
   auto grid = parse_lambda_grid(options_.lambda_grid);
   for (; !grid.empty(); grid.resize(grid.size() - std::min<std::size_t>(2, grid.size())))
     judge({grid.end() - std::min<std::ptrdiff_t>(2, std::ssize(grid)), grid.end()});
@@ -233,11 +243,11 @@ void PcgFit::calibrate() {
   std::vector<Index> rows, place(folds.size());
   for (std::size_t i = 0; i < folds.size(); ++i) {
     place[i] = std::ssize(rows);
-    if (folds[i] == kHeldOut) rows.push_back(static_cast<Index>(i));
+    if (folds[i] == judge_) rows.push_back(static_cast<Index>(i));
   }
   Matrix<double> scores(std::ssize(rows), cache_->outputs());
   const auto keep = [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
-    for (Index i = 0; i < products.rows && piece.fold == kHeldOut; ++i) {
+    for (Index i = 0; i < products.rows && piece.fold == judge_; ++i) {
       const auto row = static_cast<std::size_t>(piece.first + i);
       const double w = cache_->weights().empty() ? 1.0 : cache_->weights()[row];
       for (Index t = 0; t < products.cols; ++t)
@@ -312,7 +322,7 @@ double seconds(const Problem& p) {
   const double m = static_cast<double>(p.features);
   const double factor = m * m * m / 3 / (speed::kDouble * threads());
   const double passes = kPasses + (p.options.lambda ? 0 : kPassesOfChoice);
-  const auto form = plan_iterations(p).form;
+  const auto form = plan(p).form;
   return feature_pass_seconds(p) + sketch_seconds(p, form) +
          (p.options.lambda ? 1 : kFactors) * factor + passes * pass_seconds(p, form);
 }
@@ -332,7 +342,7 @@ SolverEntry pcg_solver() {
             return p.rows > p.features ? std::string()
                                        : std::string("is for more rows than features");
           },
-          [](const Problem& p) { return plan_iterations(p).bytes; },
+          [](const Problem& p) { return plan(p).bytes; },
           seconds,
           [](const Problem& problem, TrainingRows& rows, FitReport& outcome) {
             return PcgFit(problem, rows, outcome).run();

@@ -51,7 +51,13 @@ class SgdFit {
         count_(score_count(problem)),
         lambda_(problem.options.lambda.value_or(0)),
         state_(count_, problem.features),
-        best_(count_, problem.features) {}
+        best_(count_, problem.features),
+        folds_(std::min(options_.folds, rows.rows())),
+        held_out_(rows.fold_with_rows(folds_)) {
+    KERF_REQUIRE(held_out_ >= 0, data,
+                 "all rows are in one of {} folds, and sgd holds one out: take more --folds",
+                 folds_);
+  }
 
   LinearModel run();
 
@@ -80,6 +86,7 @@ class SgdFit {
   Index outputs_, count_;
   double lambda_;
   SgdState state_, best_;
+  Index folds_, held_out_;
   SgdProgress progress_;
   RowBlock inputs_;  // of a batch
   Matrix<float> batch_, products_;
@@ -92,7 +99,7 @@ double weight_of(const TrainingRows::InputBlock& block, Index row) {
   return block.weights.empty() ? 1.0 : block.weights[static_cast<std::size_t>(row)];
 }
 
-/// Scores to derivatives, in place; returns the row's loss.
+/// Scores to derivatives, in place; returns the row's loss (of several targets: their mean).
 double SgdFit::row_gradient(const Block& block, Index row, std::span<double> scores) {
   const auto y = block.y.row(row);
   double value = 0;
@@ -100,7 +107,7 @@ double SgdFit::row_gradient(const Block& block, Index row, std::span<double> sco
     for (std::size_t k = 0; k < scores.size(); ++k) {
       const double rest =
           scores[k] - (y[k] - progress_.origin.targets[k]) / progress_.target_scale[k];
-      value += rest * rest;
+      value += rest * rest / static_cast<double>(scores.size());
       scores[k] = 2 * rest;
     }
     return value;
@@ -244,7 +251,7 @@ void SgdFit::hold_out(const Block& block, double& loss, double& weight) {
 /// One pass; the mean loss of the fold held out.
 double SgdFit::epoch(Index number) {
   double loss = 0, weight = 0, right = 0;
-  rows_.for_each_input(std::min(options_.folds, rows_.rows()), [&](const Block& block) {
+  rows_.for_each_input(folds_, held_out_, [&](const Block& block) {
     const double features = rows_.seconds().features;
     {
       const Stopwatch watch(rows_.seconds().solve);
@@ -264,8 +271,10 @@ double SgdFit::epoch(Index number) {
     }
     rows_.seconds().solve -= rows_.seconds().features - features;
   });
-  accuracy_ = weight > 0 ? right / weight : 0;
-  return weight > 0 ? loss / weight : 0;
+  KERF_REQUIRE(weight > 0, data,
+               "the rows held out, one fold of {}, weigh nothing: take fewer --folds", folds_);
+  accuracy_ = right / weight;
+  return loss / weight;
 }
 
 void SgdFit::save() {
@@ -352,8 +361,7 @@ Index bytes(const Problem& p) {
 double seconds(const Problem& p) {
   const double product = 4 * static_cast<double>(p.rows) * static_cast<double>(p.features) *
                          static_cast<double>(score_count(p)) / (0.25 * speed::kSingle * threads());
-  // Far from a minimiser: only where nothing else fits.
-  return 1e6 + static_cast<double>(p.options.sgd.epochs) * (feature_pass_seconds(p) + product);
+  return static_cast<double>(p.options.sgd.epochs) * (feature_pass_seconds(p) + product);
 }
 
 }  // namespace
@@ -363,8 +371,12 @@ SolverEntry sgd_solver() {
           "stochastic gradients: so many features that nothing else fits",
           [](const Problem& p) {
             if (p.rows < 4) return std::string("needs at least 4 rows");
-            const bool chooses =
-                p.options.lambda_per_target || p.options.validation != Validation::folds;
+            if (p.options.variance)
+              return std::string("has no variances: they are those of a minimiser");
+            if (p.options.precision == Precision::double_)
+              return std::string("works in single precision");
+            const bool chooses = p.options.lambda_per_target || !p.options.lambda_grid.empty() ||
+                                 p.options.validation != Validation::folds;
             return std::string(chooses ? "does not choose lambda" : "");
           },
           bytes,

@@ -3,17 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "kerf/learn/classification_loss.h"
 
 namespace kerf {
+namespace {
 
-double least_temperature(const std::function<double(double)>& log_loss) {
+/// The t between 1e-3 and 1e3 where a convex function is least.
+double least_point(const std::function<double(double)>& f) {
   double low = std::log(1e-3), high = std::log(1e3);
   const double ratio = (std::sqrt(5.0) - 1) / 2;
   while (high - low > 1e-3) {
     const double a = high - ratio * (high - low), b = low + ratio * (high - low);
-    if (log_loss(std::exp(a)) < log_loss(std::exp(b)))
+    if (f(std::exp(a)) < f(std::exp(b)))
       high = b;
     else
       low = a;
@@ -21,13 +25,29 @@ double least_temperature(const std::function<double(double)>& log_loss) {
   return std::exp((low + high) / 2);
 }
 
+/// The score of the row's class less the mean of the others': what log loss rises by, on average,
+/// if the row is of another class.
+double margin(std::span<const double> scores, Index label) {
+  if (scores.size() == 1) return label == 1 ? scores[0] : -scores[0];
+  const double own = scores[static_cast<std::size_t>(label)];
+  const double all = std::accumulate(scores.begin(), scores.end(), 0.0);
+  return own - (all - own) / static_cast<double>(scores.size() - 1);
+}
+
+}  // namespace
+
+void LeftOutScores::add(std::span<const double> scores, Index label, double weight) {
+  if (enough()) return;
+  scores_.insert(scores_.end(), scores.begin(), scores.end());
+  labels_.push_back(label);
+  weights_.push_back(weight);
+}
+
 void LeftOutScores::add(MatrixView<const double> scores, MatrixView<const double> y,
                         std::span<const double> weights) {
-  for (Index i = 0; i < scores.rows && !enough(); ++i) {
-    scores_.insert(scores_.end(), scores.row(i).begin(), scores.row(i).end());
-    labels_.push_back(std::ranges::max_element(y.row(i)) - y.row(i).begin());
-    weights_.push_back(weights.empty() ? 1 : weights[static_cast<std::size_t>(i)]);
-  }
+  for (Index i = 0; i < scores.rows && !enough(); ++i)
+    add(scores.row(i), std::ranges::max_element(y.row(i)) - y.row(i).begin(),
+        weights.empty() ? 1 : weights[static_cast<std::size_t>(i)]);
 }
 
 void LeftOutScores::add(MatrixView<const double> scores, std::span<const Index> rows,
@@ -40,13 +60,22 @@ void LeftOutScores::add(MatrixView<const double> scores, std::span<const Index> 
   }
 }
 
-double LeftOutScores::temperature() const {
-  const std::size_t classes = labels_.empty() ? 1 : scores_.size() / labels_.size();
-  std::vector<double> scaled(classes);
-  return least_temperature([&](double t) {
-    double sum = 0;
+std::optional<double> LeftOutScores::temperature() const {
+  double weight = 0, squares = 0, margins = 0;
+  const std::size_t count = labels_.empty() ? 0 : scores_.size() / labels_.size();
+  const auto row = [&](std::size_t i) { return std::span(scores_).subspan(i * count, count); };
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    weight += weights_[i];
+    squares += weights_[i] * weights_[i];
+    margins += weights_[i] * margin(row(i), labels_[i]);
+  }
+  if (!(weight > 0)) return std::nullopt;
+  const double doubt = 1 / (weight * weight / squares + 2);
+  std::vector<double> scaled(count);
+  return least_point([&](double t) {
+    double sum = doubt * t * margins;
     for (std::size_t i = 0; i < labels_.size(); ++i) {
-      for (std::size_t k = 0; k < classes; ++k) scaled[k] = t * scores_[i * classes + k];
+      std::ranges::transform(row(i), scaled.begin(), [&](double score) { return t * score; });
       sum += weights_[i] * loss_value(Loss::logistic, labels_[i], scaled);
     }
     return sum;

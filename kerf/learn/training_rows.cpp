@@ -99,7 +99,19 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
   read_into(buffers, wanted);
 }
 
-void TrainingRows::for_each_input(Index folds,
+Index TrainingRows::fold_with_rows(Index folds) const {
+  const auto fold_of = [&](Index row) {
+    return FoldBuffers::fold_of(fold_key_, row, summary_.copies, folds);
+  };
+  Index least = fold_of(0), largest = least;
+  for (Index row = 0; row < summary_.rows && (least > 0 || largest == 0); ++row) {
+    least = std::min(least, fold_of(row));
+    largest = std::max(largest, fold_of(row));
+  }
+  return least < largest ? least : -1;
+}
+
+void TrainingRows::for_each_input(Index folds, Index held_out,
                                   const std::function<void(const InputBlock&)>& receive) {
   Matrix<double> y;
   std::vector<double> weights;
@@ -108,7 +120,7 @@ void TrainingRows::for_each_input(Index folds,
     receive({fold == 0, rows, y.view(), weights});
   };
   FoldBuffers buffers(folds, input_block_rows(map_.in_dim(), summary_.rows), fold_key_, flush, {},
-                      true);
+                      held_out);
   read_into(buffers, true);
 }
 

@@ -80,12 +80,15 @@ class TrainingRows {
   /// The same rows before they become features, in larger blocks: for who makes features of a few
   /// rows at a time.  `rows`: inputs (scaled); their targets are y, encoded, and `weights`.
   struct InputBlock {
-    bool held_out = false;  ///< rows of fold 0; the last of them come at the end of the pass
+    bool held_out = false;  ///< rows of one fold; the last of them come at the end of the pass
     const RowBlock& rows;
     MatrixView<const double> y;
     std::span<const double> weights;  ///< empty: all 1
   };
-  void for_each_input(Index folds, const std::function<void(const InputBlock&)>& receive);
+  void for_each_input(Index folds, Index held_out,
+                      const std::function<void(const InputBlock&)>& receive);
+  /// The first fold that has rows while others have too; -1: there is none.
+  Index fold_with_rows(Index folds) const;
   /// Features of some rows.
   void features(const RowsView& x, MatrixView<float> z) const;
   /// As if all rows had been passed over: sources that give other rows in each pass count passes.
