@@ -5,6 +5,8 @@
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
+#include "kerf/learn/exact_at_lambda.h"
 #include "kerf/learn/exact_ridge.h"
 
 namespace kerf {
@@ -40,6 +42,11 @@ void feature_gram(MatrixView<const float> z, MatrixView<double> gram) {
 DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
                        std::span<const double> weights, std::vector<double> lambdas,
                        const Progress& progress) {
+  const bool given = !lambdas.empty();
+  std::erase(lambdas, 0.0);
+  KERF_REQUIRE(
+      !given || !lambdas.empty(), usage,
+      "lambda must be positive where there are no more rows than features (--solver dual)");
   const blas::ThreadScope scope(threads());
   Matrix<double> gram(z.rows, z.rows);
   feature_gram(z, gram.view());
@@ -61,8 +68,10 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   return fit;
 }
 
-Index dual_ridge_bytes(Index rows, Index features, Index targets) {
-  return 8 * rows * (4 * rows + kColumns + 3 * targets) + 8 * features * targets;
+Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t lambdas) {
+  // Besides the Gram matrix a part of z, or the rows left out; then what each row has for itself.
+  const Index each = std::max(kColumns, kLeftOutRows) + 4 * targets + 2 * kMostLambdas + 8;
+  return bytes_per_element(lambdas) * rows * rows + 8 * rows * each + 8 * features * targets;
 }
 
 }  // namespace kerf

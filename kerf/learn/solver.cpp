@@ -56,15 +56,21 @@ SolverChoice choose_solver(const Problem& problem) {
       refusals += fmt::format("{}{} {}", refusals.empty() ? "" : "; ", entry.name(), refusal);
   }
   KERF_REQUIRE(!candidates.empty(), usage, "no solver has all that is asked for: {}", refusals);
-  // Fewer rows than features: sums in single precision are singular but for their rounding.
-  if (problem.rows <= problem.features && problem.options.precision == Precision::single_)
-    std::erase_if(candidates, [&](const Candidate& c) {
-      return c.entry->solver == Solver::cholesky && candidates.size() > 1;
-    });
   const auto fits = [&](const Candidate& c) { return c.bytes <= problem.memory; };
-  // How many steps pcg will take is a guess: it must be worth a quarter.
-  const auto handicap = [](const Candidate& c) {
-    return c.seconds * (c.entry->solver == Solver::pcg ? 1.25 : 1);
+  const auto is = [](Solver solver) {
+    return [=](const Candidate& c) { return c.entry->solver == solver; };
+  };
+  // Fewer rows than features: sums in single precision are singular but for their rounding.
+  const bool another = std::ranges::any_of(candidates, [&](const Candidate& c) {
+    return !is(Solver::cholesky)(c) && !is(Solver::sgd)(c) && fits(c);
+  });
+  if (another && problem.rows <= problem.features &&
+      problem.options.precision == Precision::single_)
+    std::erase_if(candidates, is(Solver::cholesky));
+  // How many steps pcg will take is a guess: it must be worth a quarter.  sgd ends far from a
+  // minimiser: only where nothing else fits.
+  const auto handicap = [&](const Candidate& c) {
+    return is(Solver::sgd)(c) ? 1e6 + c.seconds : is(Solver::pcg)(c) ? 1.25 * c.seconds : c.seconds;
   };
   std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
     if (fits(a) != fits(b)) return fits(a);
@@ -75,7 +81,7 @@ SolverChoice choose_solver(const Problem& problem) {
   for (const Candidate& other : std::span(candidates).subspan(1)) {
     if (!fits(other))
       reason += fmt::format(", {} needs {}", other.entry->name(), human_bytes(other.bytes));
-    else if (other.seconds < 100 * best.seconds)  // others nobody would consider
+    else if (handicap(other) < 100 * best.seconds)  // others nobody would consider
       reason += fmt::format(", {} {}{}", other.entry->name(), about(other.seconds),
                             other.seconds < best.seconds ? " if it takes few steps" : "");
   }

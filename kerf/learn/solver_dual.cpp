@@ -43,7 +43,8 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
 }
 
 Index bytes(const Problem& p) {
-  const Index solve = dual_ridge_bytes(p.rows, p.features, p.outputs);
+  const Index solve =
+      dual_ridge_bytes(p.rows, p.features, p.outputs, lambdas_asked(p.options).size());
   const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, 1);
   return p.map_bytes + 4 * p.rows * p.features + std::max(pass, solve) +
          blas::factor_scratch(p.rows);
@@ -68,6 +69,8 @@ SolverEntry dual_solver() {
               return std::string("chooses lambda by leave-one-out");
             if (p.options.lambda_per_target)
               return std::string("chooses one lambda for all targets");
+            const auto asked = lambdas_asked(p.options);
+            if (!asked.empty() && asked.back() == 0) return std::string("needs a positive lambda");
             if (!p.options.lambda && p.rows > blas::kMostEigen)
               return fmt::format("chooses lambda by eigenvalues, of at most {} rows",
                                  blas::kMostEigen);
