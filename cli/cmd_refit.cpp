@@ -34,10 +34,12 @@ void run_refit(const RefitArguments& arguments, const Common& common) {
     print_json({{"lambda", report.lambda},
                 {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
                 {"seconds", report.seconds.total},
+                {"warnings", report.warnings},
                 {"model", arguments.output}});
   else if (!common.quiet)
     fmt::print("{}  {:.3g}\n{}  {}\n{}  {}\n", bold("lambda  "), report.lambda, bold("time    "),
                human_seconds(report.seconds.total), bold("model   "), arguments.output);
+  for (const auto& warning : report.warnings) fmt::print(stderr, "kerf: warning: {}\n", warning);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "kerf/core/data_summary.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kerf/core/require.h"
@@ -52,6 +53,21 @@ class ColumnSums {
 };
 
 }  // namespace
+
+void RowFingerprint::mix(double value) {
+  // The finaliser of SplitMix64 (Steele, Lea & Flood, 2014), as a chain.
+  state_ = (state_ ^ std::bit_cast<std::uint64_t>(value)) + 0x9e3779b97f4a7c15;
+  state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
+  state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111eb;
+  state_ ^= state_ >> 31;
+}
+
+void RowFingerprint::add(const RowBlock& block) {
+  for (Index i = 0; i < block.rows(); ++i) {
+    for (const double target : block.targets.row(i)) mix(target);
+    mix(block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)]);
+  }
+}
 
 Index RowSampler::offer(Index row) {
   const auto words = rng::bits(key_, static_cast<std::uint64_t>(row));
@@ -136,6 +152,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   summary.class_rows.assign(classes.size(), 0.0);
   ColumnSums sums;
   SampleKeeper sample(key.child("sample"), kSampleRows);
+  RowFingerprint fingerprint;
   RowBlock block;
   source.rewind();
   while (source.next(block)) {
@@ -145,6 +162,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     summary.targets = block.targets.cols();
     sums.add(block.x());
     sample.add(block);
+    fingerprint.add(block);
     for (Index i = 0; i < block.rows(); ++i) {
       const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
       KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "row {} has the weight {}",
@@ -163,6 +181,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   source.rewind();
   sums.finish(summary);
   summary.sample = sample.take();
+  summary.fingerprint = fingerprint.value();
   summary.classes = std::move(classes);
   return summary;
 }

@@ -3,6 +3,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,10 +34,23 @@ struct DataSummary {
   std::vector<double> class_rows;    ///< classification: (weighted) rows of each class
   double weight = 0;                 ///< sum of the row weights; `rows` when there are none
 
-  std::vector<double> mean;         ///< of each input column, over rows
-  std::vector<double> mean_square;  ///< of each input column
-  std::vector<bool> one_hot;        ///< columns made from a category; empty: none
-  RowBlock sample;                  ///< kSampleRows rows (or all), drawn by key, in row order
+  std::vector<double> mean;                  ///< of each input column, over rows
+  std::vector<double> mean_square;           ///< of each input column
+  std::vector<bool> one_hot;                 ///< columns made from a category; empty: none
+  std::optional<std::uint64_t> fingerprint;  ///< of all rows (RowFingerprint); none: not taken
+  RowBlock sample;  ///< kSampleRows rows (or all), drawn by key, in row order
+};
+
+/// A number that other targets or weights, or these in another order, will not give.
+class RowFingerprint {
+ public:
+  /// The next rows; how they are cut into blocks does not matter.
+  void add(const RowBlock& block);
+  std::uint64_t value() const { return state_; }
+
+ private:
+  void mix(double value);
+  std::uint64_t state_ = 0;
 };
 
 /// The positions of a uniform sample of up to `size` of a stream's rows: those with the smallest

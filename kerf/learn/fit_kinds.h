@@ -36,6 +36,9 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
 /// Whether the options ask for that.
 bool wants_growth(const Params& map_options);
 
+/// Options that contradict each other: Error (usage).
+void check_fit_options(const FitOptions& options);
+
 /// Task, classes, shape of the rows and the training record of a finished fit.
 void describe_model(const FitJob& job, FitResult& result);
 /// How lambda was found, for that record.

@@ -35,6 +35,7 @@ inline constexpr const char* kScheduleNames[] = {"adagrad", "inverse", "constant
 
 /// Of --solver sgd.
 struct SgdOptions {
+  bool operator==(const SgdOptions&) const = default;
   Schedule schedule = Schedule::adagrad;
   std::optional<double> learning_rate;
   Index epochs = 20, batch = 256, patience = 2;

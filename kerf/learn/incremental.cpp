@@ -38,6 +38,7 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
       memory_limit_(memory_limit),
       targets_(first, options),
       target_columns_(first.targets) {
+  check_fit_options(options);
   KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
   KERF_REQUIRE(first.targets >= 1, usage, "training needs a target column");
   KERF_REQUIRE(!targets_.classification() || first.classes.size() >= 2, data,

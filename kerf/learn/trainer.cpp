@@ -31,26 +31,35 @@ std::string recipe_identity(const Recipe& recipe) {
   return text;
 }
 
+/// The summary's; a pass over the rows if it has none (files are summed up without their targets).
+std::uint64_t fingerprint_of(const FitJob& job) {
+  if (job.summary.fingerprint) return *job.summary.fingerprint;
+  RowFingerprint fingerprint;
+  RowBlock block;
+  Index done = 0;
+  job.source.rewind();
+  while (job.source.next(block)) {
+    fingerprint.add(block);
+    report(job.progress, "reading", done += block.rows(), job.summary.rows);
+  }
+  return fingerprint.value();
+}
+
 /// Everything besides the map that the state of a fit depends on.
-std::string data_identity(const DataSummary& summary, const FitOptions& options, Solver solver) {
-  double means = 0, squares = 0, targets = 0, weights = summary.weight;
+std::string data_identity(const FitJob& job, Solver solver) {
+  const DataSummary& summary = job.summary;
+  const FitOptions& options = job.options;
+  double means = 0, squares = 0;
   for (std::size_t j = 0; j < summary.mean.size(); ++j) {
     means += static_cast<double>(j + 1) * summary.mean[j];
     squares += static_cast<double>(j + 1) * summary.mean_square[j];
   }
-  const RowBlock& sample = summary.sample;
-  for (Index i = 0; i < sample.rows(); ++i) {
-    const auto place = static_cast<double>(i + 1);
-    for (Index t = 0; t < sample.targets.cols(); ++t)
-      targets += (place + static_cast<double>(t)) * sample.targets(i, t);
-    if (!sample.weights.empty()) weights += place * sample.weights[static_cast<std::size_t>(i)];
-  }
-  std::string text = fmt::format(
-      "{} rows, {} targets, {} classes, {:.17g} {:.17g} {:.17g} {:.17g}, {} {} {} {} {} {}",
-      summary.rows, summary.targets, summary.classes.size(), means, squares, targets, weights,
-      static_cast<int>(solver), fold_count(options, summary.rows), static_cast<int>(options.loss),
-      static_cast<int>(options.class_weight), static_cast<int>(options.precision),
-      static_cast<int>(options.scale));
+  std::string text =
+      fmt::format("{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}",
+                  summary.rows, summary.targets, summary.classes.size(), means, squares,
+                  fingerprint_of(job), static_cast<int>(solver), fold_count(options, summary.rows),
+                  static_cast<int>(options.loss), static_cast<int>(options.class_weight),
+                  static_cast<int>(options.precision), static_cast<int>(options.scale));
   // Its weights at any moment depend on these; those of the other solvers are found anew.
   if (solver == Solver::sgd)
     text += fmt::format(", {:.17g} {} {} {} {:.17g}", options.lambda.value_or(0), options.folds,
@@ -59,10 +68,81 @@ std::string data_identity(const DataSummary& summary, const FitOptions& options,
   return text;
 }
 
+/// Scaling and recipe, with numbers for everything automatic.
+void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& map_options,
+                FitResult& result) {
+  auto& [model, outcome] = result;
+  const auto infos = entry.options();
+  outcome.scale = resolve_scale(job.options.scale, job.summary, infos);
+  model.scaling = make_scaling(outcome.scale, job.summary);
+  model.recipe = {entry.name,
+                  entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
+                  static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
+}
+
+Problem problem_of(const FitJob& job, const FeatureMapEntry& entry, const Recipe& recipe) {
+  return {job.summary.rows,
+          job.summary.cols,
+          std::stoll(recipe.options.at("features")),
+          Targets(job.summary, job.options).outputs(),
+          entry.bytes(job.summary.cols, recipe.options),
+          job.memory_limit > 0 ? job.memory_limit : available_memory(),
+          job.options,
+          job.summary.task == Task::classification,
+          nullptr,
+          job.summary.copies};
+}
+
+/// Says which solver and why; Error (memory) if it needs more than there is.
+const SolverEntry& plan_solver(const FitJob& job, const Problem& problem, FitReport& outcome) {
+  const auto [entry, reason] = choose_solver(problem);
+  outcome.solver = entry->solver;
+  outcome.solver_reason = reason;
+  outcome.estimated_memory = entry->bytes(problem);
+  if (job.options.variance)
+    outcome.estimated_memory =
+        std::max(outcome.estimated_memory,
+                 problem.map_bytes + variance_bytes(problem.features, problem.outputs) +
+                     TrainingRows::bytes(problem.rows, problem.inputs, problem.features,
+                                         problem.outputs, 1));
+  require_memory(outcome.estimated_memory, job.memory_limit,
+                 fmt::format("training with {} features", problem.features),
+                 "take fewer --features, a fixed --lambda, or raise --memory");
+  return *entry;
+}
+
+/// The feature map, and what it learned from the rows (most learn nothing).
+struct LearnedMap {
+  std::shared_ptr<MapState> state;
+  Matrix<float> penalty;  ///< empty: the identity
+  std::unique_ptr<FeatureMap> map;
+};
+
+LearnedMap learn_map(const FitJob& job, FitResult& result) {
+  auto& [model, outcome] = result;
+  const Stopwatch watch(outcome.seconds.features);
+  ScaledSource scaled(job.source, model.scaling);
+  const bool one_solve = outcome.solver == Solver::cholesky && job.options.lambda;
+  LearnedMap learned;
+  learned.state = model.recipe.fit(scaled, job.memory_limit, job.progress,
+                                   one_solve ? &learned.penalty : nullptr);
+  learned.map = model.recipe.make(job.memory_limit);
+  return learned;
+}
+
+/// The folder that was asked for, and in the model what it is of.
+std::optional<Checkpoint> open_checkpoint(const FitJob& job, FitResult& result) {
+  if (job.options.checkpoint.empty()) return std::nullopt;
+  std::string& identity = result.model.training.identity;
+  identity = data_identity(job, result.report.solver);
+  return Checkpoint(job.options.checkpoint, {recipe_identity(result.model.recipe), identity},
+                    job.options.checkpoint_interval);
+}
+
 }  // namespace
 
 FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
-  const auto& [source, summary, options, memory_limit, progress] = job;
+  const FitOptions& options = job.options;
   const FeatureMapEntry& entry = find_feature_map(map);
   KERF_REQUIRE(entry.fit == nullptr || (!options.variance && options.checkpoint.empty()), usage,
                "the map {} is learned from the rows and folded into the weights: it has neither "
@@ -73,63 +153,33 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
   FitReport& outcome = result.report;
   {
     const Stopwatch watch(outcome.seconds.total);
-    const auto infos = entry.options();
-    outcome.scale = resolve_scale(options.scale, summary, infos);
-    model.scaling = make_scaling(outcome.scale, summary);
-    model.recipe = {map,
-                    entry.complete(resolve_automatic(infos, map_options, summary, model.scaling)),
-                    static_cast<std::uint64_t>(options.seed), summary.cols};
-    const Index features = std::stoll(model.recipe.options.at("features"));
-    Problem problem{summary.rows,
-                    summary.cols,
-                    features,
-                    Targets(summary, options).outputs(),
-                    entry.bytes(summary.cols, model.recipe.options),
-                    memory_limit > 0 ? memory_limit : available_memory(),
-                    options,
-                    summary.task == Task::classification,
-                    nullptr,
-                    summary.copies};
-    const SolverChoice choice = choose_solver(problem);
-    outcome.solver = choice.entry->solver;
-    outcome.solver_reason = choice.reason;
-    outcome.estimated_memory = choice.entry->bytes(problem);
-    if (options.variance)
-      outcome.estimated_memory = std::max(
-          outcome.estimated_memory,
-          problem.map_bytes + variance_bytes(features, problem.outputs) +
-              TrainingRows::bytes(summary.rows, summary.cols, features, problem.outputs, 1));
-    require_memory(outcome.estimated_memory, memory_limit,
-                   fmt::format("training with {} features", features),
-                   "take fewer --features, a fixed --lambda, or raise --memory");
-    std::shared_ptr<MapState> learned;
-    Matrix<float> penalty;
-    const auto feature_map = [&] {
-      const Stopwatch features_watch(outcome.seconds.features);
-      // Not by the names bound above: clang 14 does not capture these.
-      ScaledSource scaled(job.source, model.scaling);
-      const bool one_solve = outcome.solver == Solver::cholesky && job.options.lambda;
-      learned =
-          model.recipe.fit(scaled, job.memory_limit, job.progress, one_solve ? &penalty : nullptr);
-      return model.recipe.make(job.memory_limit);
-    }();
-    std::optional<Checkpoint> checkpoint;
-    if (!options.checkpoint.empty())
-      checkpoint.emplace(options.checkpoint,
-                         Checkpoint::Identity{recipe_identity(model.recipe),
-                                              data_identity(summary, options, outcome.solver)},
-                         options.checkpoint_interval);
-    problem.penalty = penalty.rows() > 0 ? &penalty : nullptr;
+    plan_model(job, entry, map_options, result);
+    Problem problem = problem_of(job, entry, model.recipe);
+    const SolverEntry& solver = plan_solver(job, problem, outcome);
+    const LearnedMap learned = learn_map(job, result);
+    std::optional<Checkpoint> checkpoint = open_checkpoint(job, result);
+    problem.penalty = learned.penalty.rows() > 0 ? &learned.penalty : nullptr;
     problem.checkpoint = checkpoint ? &*checkpoint : nullptr;
-    TrainingRows rows(source, summary, *feature_map, model.scaling, options, outcome.seconds,
-                      progress);
-    model.linear = choice.entry->fit(problem, rows, outcome);
+    TrainingRows rows(job.source, job.summary, *learned.map, model.scaling, options,
+                      outcome.seconds, job.progress);
+    model.linear = solver.fit(problem, rows, outcome);
     if (options.variance) model.variance = fit_variance(rows, outcome.lambda, options.noise);
     model.temperature = outcome.temperature;
-    if (learned) fold_compression(*learned, model.linear.weights);
+    if (learned.state) fold_compression(*learned.state, model.linear.weights);
   }
   describe_model(job, result);
   return result;
+}
+
+void check_fit_options(const FitOptions& options) {
+  KERF_REQUIRE(!options.lambda || options.lambda_grid.empty(), usage,
+               "--lambda is given and --lambda-grid is to choose from: take one of them");
+  KERF_REQUIRE(options.solver == Solver::automatic || options.solver == Solver::sgd ||
+                   options.sgd == SgdOptions{},
+               usage,
+               "--schedule, --learning-rate, --epochs, --batch and --patience are options of "
+               "--solver sgd, not of {}",
+               kSolverNames[static_cast<int>(options.solver)]);
 }
 
 void describe_model(const FitJob& job, FitResult& result) {
@@ -163,6 +213,7 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
               const Params& map_options, const FitOptions& options, Index memory_limit,
               const Progress& progress) {
   check_rows(summary);
+  check_fit_options(options);
   KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
                "--variance is for regression with a feature map");
   KERF_REQUIRE(options.variance || options.noise == Noise::leave_one_out, usage,
@@ -185,11 +236,15 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
 }
 
 FitResult refit(Model model, const FitOptions& options, const Progress& progress) {
+  check_fit_options(options);
   FitResult result{std::move(model), {}};
   FitReport& outcome = result.report;
   {
     const Stopwatch watch(outcome.seconds.total);
-    const Checkpoint kept(options.checkpoint, {recipe_identity(result.model.recipe), ""}, 1e9);
+    // Models of before do not say what rows they are of.
+    const Checkpoint kept(options.checkpoint,
+                          {recipe_identity(result.model.recipe), result.model.training.identity},
+                          1e9);
     LinearModel solved =
         solve_kept_sums(kept, result.model.training.rows, options, progress, outcome);
     KERF_REQUIRE(solved.weights.rows() == result.model.linear.weights.rows() &&

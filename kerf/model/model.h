@@ -56,6 +56,7 @@ struct TrainingRecord {
   std::optional<double> cv_error;  ///< of rows left out; none: lambda was given
   std::string validation;          ///< how it was found, in words
   std::string metric;              ///< what it is, in words
+  std::string identity;            ///< of the rows and options, where a checkpoint was kept
 };
 
 struct Model {

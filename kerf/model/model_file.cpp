@@ -72,7 +72,8 @@ json header_of(const Model& model, const json& arrays) {
         {"lambda", training.lambda},
         {"cv_error", training.cv_error ? json(*training.cv_error) : json()},
         {"validation", training.validation},
-        {"metric", training.metric}}},
+        {"metric", training.metric},
+        {"identity", training.identity}}},
       {"arrays", arrays},
   };
 }
@@ -274,6 +275,7 @@ TrainingRecord read_training(const json& from) {
   training.command = from.at("command").get<std::string>();
   training.rows = checked_index(from.at("rows"), kMaxRows);
   training.lambda = from.at("lambda").get<double>();
+  training.identity = from.value("identity", "");
   // Earlier files have the number of folds instead of words: 0 for a lambda that was given.
   const Index folds = from.contains("folds") ? checked_index(from.at("folds"), kMaxRows) : 1;
   if (folds == 0 || from.at("cv_error").is_null()) return training;

@@ -83,6 +83,37 @@ def test_refit_equals_a_fit_with_that_lambda(kerf, tmp_path):
     assert not pathlib.Path(tmp_path / "no.kerf").exists()
 
 
+def test_refit_says_what_fit_would_say(kerf):
+    fit = ["fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "64", "--bandwidth", "50", "--solver", "cholesky", "--quiet", "-o", "m.kerf"]
+    assert kerf(*fit, "--checkpoint", "sums").code == 0
+    again = ["refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-9", "-o", "again.kerf"]
+    assert "condition number" in kerf(*again, "--json").json["warnings"][0]
+    assert "kerf: warning: the condition number" in kerf(*again).err
+    assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1", "-o", "again.kerf", "--json").json["warnings"] == []
+
+
+def test_other_targets_are_another_fit(kerf, tmp_path):
+    """2,000 rows, of which one target changes: more rows than any sample holds."""
+    draw = random.Random(4)
+    rows = [[round(draw.gauss(0, 1), 4) for _ in range(4)] for _ in range(2000)]
+
+    def write(name, changed):
+        lines = [",".join(map(str, row[:3])) + f",{row[3] + 5 * (i == changed)}" for i, row in enumerate(rows)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+
+    write("rows.csv", -1)
+    fit = ["--task", "regression", "--map", "rff", "--features", "32", "--solver", "cholesky", "--checkpoint", "sums", "-o"]
+    assert kerf("fit", "rows.csv", *fit, "m.kerf").code == 0
+    assert kerf("fit", "rows.csv", *fit, "m.kerf").code == 0
+    for changed in (0, 1000, 1999):
+        write("other.csv", changed)
+        other = kerf("fit", "other.csv", *fit, "other.kerf")
+        assert other.code == 1 and "another fit" in other.err, changed
+    assert kerf("fit", "other.csv", *fit[:-2], "elsewhere", "-o", "other.kerf").code == 0
+    refit = kerf("refit", "other.kerf", "--checkpoint", "sums", "--lambda", "1e-2", "-o", "n.kerf")
+    assert refit.code == 1 and "another fit" in refit.err
+
+
 def test_probabilities_and_log_loss(kerf):
     fit = kerf("fit", DATA / "iris_train.csv", "-o", "m.kerf", "--map", "rff", "--features", "32", "--loss", "logistic", "--json")
     assert fit.code == 0 and fit.json["solver"] == "newton", fit.err
