@@ -5,6 +5,7 @@
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
+#include "kerf/core/require.h"
 #include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"

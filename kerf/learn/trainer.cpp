@@ -27,7 +27,7 @@ void check_rows(const DataSummary& summary) {
 
 std::string recipe_identity(const Recipe& recipe) {
   std::string text = fmt::format("{} {} {}", recipe.map, recipe.seed, recipe.in_dim);
-  for (const auto& [name, value] : recipe.options) text += " " + name + "=" + value;
+  for (const auto& [name, value] : recipe.options) text += fmt::format(" {}={}", name, value);
   return text;
 }
 
