@@ -74,7 +74,11 @@ class Sampler {
   void draw(Stream& stream, Product& product) const {
     product.clear();
     visit(static_cast<Index>(nodes_.size()) - 1, stream, product);
-    if (product.number.empty()) make_canonical(product);
+    if (product.number.empty())
+      make_canonical(product);
+    else  // never merged, so in any order, but phases first: skeleton_columns() relies on it
+      std::ranges::stable_partition(product.factors,
+                                    [&](const Factor& f) { return is_phase(f.atom); });
   }
   bool is_phase(std::uint32_t atom) const { return atom < phases_; }
 
@@ -311,6 +315,8 @@ Index SkeletonTable::bytes() const {
 }
 
 SkeletonTable draw_skeleton(const Skeleton& skeleton, const DrawOptions& options, rng::Key key) {
+  KERF_REQUIRE(options.form == RealForm::phase || options.columns >= 2, usage,
+               "--real-form pair needs at least 2 --features: a cosine and a sine");
   const Sampler sampler(skeleton, options);
   SkeletonTable table;
   table.atoms = sampler.atoms();

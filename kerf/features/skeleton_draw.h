@@ -55,7 +55,8 @@ enum class ColumnKind : std::uint8_t { real, cosine, sine };
 struct SkeletonTable {
   std::vector<SkeletonAtom> atoms;                                  ///< phases first
   std::vector<std::uint32_t> first_factor = {0}, first_term = {0};  ///< of each column, and the end
-  std::vector<std::uint32_t> atom;                                  ///< of each factor, ascending
+  /// Of each factor: a column's phases first, ascending where it has no gaussian factors.
+  std::vector<std::uint32_t> atom;
   std::vector<std::int32_t> exponent;
   /// Gaussian factors: t += coefficient * number, where numbers are the columns of the row, then
   /// the cosines, then the sines of all phases.

@@ -81,6 +81,40 @@ TEST(SkeletonFeatures, AreUnbiasedForEveryBaseSpace) {
   expect_unbiased(options);
 }
 
+// Products of phases, of real factors and of gaussian ones, which are not sorted: drawn in any
+// order, so that real factors stand before phases as often as behind them.
+TEST(SkeletonFeatures, AreUnbiasedForMixedBaseSpaces) {
+  const std::string circle = R"("c": {"space": "circle", "columns": [4]})";
+  const std::string sign = R"("b": {"space": "sign", "columns": [6]})";
+  const std::string gaussian = R"("a": {"space": "gaussian", "columns": [0, 1], "scale": 0.7})";
+  const std::string one_hot = R"("b": {"space": "categorical", "columns": [5, 6, 7]})";
+  const std::string hybrid =
+      R"("a": {"activation": "exp 0.5", "in": ["d"]}, "d": {"space": "circle", "columns": [0]})";
+  const auto node = [&](const std::string& first, const std::string& second) {
+    return R"({"columns": 8, "nodes": {"o": {"activation": "power 3", "in": ["a", "b", "c"]}, )" +
+           first + ", " + second + ", " + circle + "}}";
+  };
+  for (const RealForm form : {RealForm::phase, RealForm::pair}) {
+    for (const std::string& second : {sign, one_hot}) {
+      SkeletonMapOptions options = small_map(node(gaussian, second));
+      options.form = form;
+      expect_unbiased(options);
+    }
+    SkeletonMapOptions options = small_map(node(hybrid, sign));
+    options.form = form;
+    options.hybrid = true;
+    expect_unbiased(options);
+  }
+}
+
+TEST(SkeletonFeatures, PairsNeedTwoColumns) {
+  SkeletonMapOptions options = small_map("circle 1, full exp 1");
+  options.features = 1;
+  EXPECT_NO_THROW(SkeletonFeatures(kColumns, options, rng::Key{1}));
+  options.form = RealForm::pair;
+  EXPECT_THROW(SkeletonFeatures(kColumns, options, rng::Key{1}), Error);
+}
+
 TEST(SkeletonFeatures, AreUnbiasedForEveryDualActivation) {
   for (const char* activation : {"exp 2", "relu", "identity", "power 3", "geometric 0.5", "erf",
                                  "hermite 1 0 2", "series 0.5 0.25 0.25", "step to 5"})
