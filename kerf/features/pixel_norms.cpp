@@ -50,8 +50,9 @@ void PixelNorms::advance() {
 void set_length(std::span<float> numbers, double square) {
   const double now = squared_norm(numbers);
   if (!(now > 0)) return;
-  const auto factor = static_cast<float>(std::sqrt(square / now));
-  for (float& number : numbers) number *= factor;
+  // In double: pixels of an image of length 1 may be so short that 1 / length is no float.
+  const double factor = std::sqrt(square / now);
+  for (float& number : numbers) number = static_cast<float>(number * factor);
 }
 
 }  // namespace kerf

@@ -156,8 +156,15 @@ TEST_P(EveryFeatureMap, TakesSparseRowsForTheSameFeatures) {
 }
 
 TEST_P(EveryFeatureMap, IsFiniteForZeroTinyAndHugeRows) {
-  Matrix<float> x(4, kDim);
+  Matrix<float> x(7, kDim);
   x.fill(0);
+  // Numbers of very different sizes in one row: parts of it (pixels, windows) are tiny on their own.
+  x(4, 0) = 1;
+  x(4, kDim - 1) = 1e-39f;
+  x(5, 1) = 1e-42f;
+  x(5, kDim - 2) = -1e30f;
+  x(6, kDim / 2) = 1e-20f;
+  x(6, kDim - 1) = 1e19f;
   for (Index j = 0; j < kDim; ++j) {
     x(1, j) = j % 2 == 0 ? 1e30f : -1e30f;
     x(2, j) = 1e-42f;
