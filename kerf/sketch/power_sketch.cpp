@@ -37,7 +37,8 @@ Scratch& scratch() {
 }  // namespace
 
 bool PowerSketch::hashes(Index in_dim, const std::vector<Index>& out_dims) {
-  return hadamard_size(in_dim) > 4 * std::max<Index>(1024, widest(out_dims));
+  // A power of two on the right: the same as of the padded length, which long rows have none of.
+  return in_dim > 4 * std::max<Index>(1024, widest(out_dims));
 }
 
 PowerSketch::Leaf PowerSketch::make_leaf(Index length, double scale, SampledHadamard::Order order,

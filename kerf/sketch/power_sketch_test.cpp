@@ -67,6 +67,95 @@ TEST(PowerSketch, IsUnbiasedWithTheVarianceItStates) {
   }
 }
 
+/// The matrix of a sampled transform, from its columns.
+std::vector<std::vector<double>> matrix_of(const SampledHadamard& transform) {
+  std::vector<std::vector<double>> rows(static_cast<std::size_t>(transform.out_dim()));
+  for (Index k = 0; k < transform.in_dim(); ++k) {
+    std::vector<float> unit(static_cast<std::size_t>(transform.in_dim())), column(rows.size());
+    unit[static_cast<std::size_t>(k)] = 1;
+    transform.apply(unit, column);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(column[i]);
+  }
+  return rows;
+}
+
+/// The slow version: Q_j as a matrix of n_j rows over all 3^j products of coordinates.  Row i of Q_j
+/// is (row i of A_j Q_{j-1}) (x) (row i of B_j).
+TEST(PowerSketch, IsTheMatrixOfItsCard) {
+  constexpr Index kDim = 3;
+  const std::vector<Index> dims = {0, 5, 7, 4};
+  const Index lengths[] = {8, 8, 4};  // n_2, n_3, n_4
+  const rng::Key key{12};
+  const auto x = unit_row(kDim, 4);
+  const PowerSketch sketch(kDim, dims, key);
+  const auto z = apply(sketch, x);
+  using Order = SampledHadamard::Order;
+  std::vector<std::vector<double>> below;
+  std::vector<double> power(x.begin(), x.end());  // x (x) .. (x) x
+  std::size_t first = 0;
+  for (Index j = 2; j <= 4; ++j) {
+    const rng::Key node = key.child(static_cast<std::uint64_t>(j));
+    const Index n = lengths[j - 2], m = dims[static_cast<std::size_t>(j - 1)];
+    const double scale = 1 / std::sqrt(static_cast<double>(n));
+    auto left = matrix_of(
+        j == 2
+            ? SampledHadamard(kDim, n, scale, Order::sorted, node.child("left").child("transform"))
+            : SampledHadamard(lengths[j - 3], n, scale, Order::sorted, node.child("left")));
+    const auto right = matrix_of(
+        SampledHadamard(kDim, n, 1, Order::shuffled, node.child("right").child("transform")));
+    std::vector<std::vector<double>> q(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      std::vector<double> row = left[i];
+      if (j > 2) {
+        row.assign(below[0].size(), 0.0);
+        for (std::size_t k = 0; k < below.size(); ++k)
+          for (std::size_t c = 0; c < row.size(); ++c) row[c] += left[i][k] * below[k][c];
+      }
+      for (const double a : row)
+        for (const double b : right[i]) q[i].push_back(a * b);
+    }
+    std::vector<double> next;
+    for (const double a : power)
+      for (const float b : x) next.push_back(a * b);
+    power = next;
+    const auto sample = m < n ? balanced_sample(n, m, false, node.child("output"))
+                              : std::vector<std::int32_t>{0, 1, 2, 3};
+    for (Index c = 0; c < m; ++c) {
+      const auto& row = q[static_cast<std::size_t>(sample[static_cast<std::size_t>(c)])];
+      double expected = 0;
+      for (std::size_t k = 0; k < power.size(); ++k) expected += row[k] * power[k];
+      expected *= std::sqrt(static_cast<double>(n) / static_cast<double>(m));
+      EXPECT_NEAR(z[first + static_cast<std::size_t>(c)], expected, 1e-5) << "power " << j;
+    }
+    first += static_cast<std::size_t>(m);
+    below = q;
+  }
+}
+
+TEST(PowerSketch, HashesRowsTooLongForATransform) {
+  EXPECT_TRUE(PowerSketch::hashes((Index{1} << 24) + 1, {8, 8}));
+  EXPECT_TRUE(PowerSketch::hashes(Index{1} << 30, {8, 8}));
+}
+
+// At x = y, where the sketch varies most, in sizes at which 5 standard errors are 0.2.
+TEST(PowerSketch, HashesLongRowsToTheirLengths) {
+  const std::vector<Index> dims = {64, 128, 64};
+  constexpr Index kDim = 5000;
+  ASSERT_TRUE(PowerSketch::hashes(kDim, dims));
+  const auto x = unit_row(kDim, 2);
+  for (const auto& [power, first, m] : {std::tuple(1, 0, 64), {2, 64, 128}, {3, 192, 64}}) {
+    const double variance = power_sketch_variance(dims, power, 1, true);
+    ASSERT_LT(5 * std::sqrt(variance / 120), 0.3);
+    oracle::expect_moments(120, 1, variance, oracle::Stated::at_most, [&](rng::Key key) {
+      const PowerSketch sketch(kDim, dims, key);
+      const auto z = apply(sketch, x);
+      const auto part =
+          std::span(z).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(m));
+      return oracle::dot(part, part);
+    });
+  }
+}
+
 TEST(PowerSketch, HashesLongRowsWithoutBias) {
   const std::vector<Index> dims = {8, 16, 8};
   constexpr Index kDim = 5000;
