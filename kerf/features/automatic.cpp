@@ -6,6 +6,7 @@
 #include "kerf/core/image_text.h"
 #include "kerf/core/require.h"
 #include "kerf/features/split_network.h"
+#include "kerf/features/tefm_features.h"
 #include "kerf/kernels/skeleton_text.h"
 
 namespace kerf {
@@ -40,6 +41,17 @@ bool splits_by_itself(const Params& params, Index cols) {
   return SplitNetwork::pays(direction_dim(cols, options.bias.value_or(1)), options);
 }
 
+/// The base map's own options of tefm, a split that is left to chance settled.  (Model files from
+/// before have none here, and the rule of SplitNetwork::splits().)
+std::string settled_base_options(const Params& params, Index cols) {
+  const auto options = read_options<TefmOptions>(params, TefmFeatures::kOwner);
+  const Params base = TefmFeatures::base_params(options);
+  const auto split = base.find("split");
+  if (split == base.end() || split->second != "auto") return options.base_options;
+  return options.base_options + (options.base_options.empty() ? "" : ",") +
+         (splits_by_itself(base, cols) ? "split=true" : "split=false");
+}
+
 }  // namespace
 
 double typical_distance(const DataSummary& summary, const Scaling& scaling, DistanceNorm norm) {
@@ -61,6 +73,8 @@ Params resolve_automatic(std::span<const OptionInfo> options, Params params,
                                                one_hot_groups(summary));
     if (option.name == "split" && value_of(option, params) == "auto")
       params["split"] = splits_by_itself(params, summary.cols) ? "true" : "false";
+    if (option.name == "base-options" && params.contains("base"))
+      params["base-options"] = settled_base_options(params, summary.cols);
     if (option.type != OptionType::automatic) continue;
     const auto [entry, was_unset] = params.try_emplace(option.name, option.default_value);
     if (entry->second != "auto") continue;

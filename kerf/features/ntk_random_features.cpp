@@ -49,6 +49,21 @@ std::vector<LayerSize> whole_sizes(Index dim, const NtkMapOptions& options) {
   return sizes;
 }
 
+/// Options that the map would pass over.
+void refuse_idle(Index dim, const NtkMapOptions& options) {
+  const bool nngp = options.kernel == NetworkKernel::nngp;
+  KERF_REQUIRE(
+      !nngp || (options.ms == 0 && options.m0 == 0 && options.sketch == ProductSketch::tensorsrht),
+      usage,
+      "map ntk-rf: --ms, --m0 and --sketch are for products of features, which --kernel "
+      "nngp has none of");
+  KERF_REQUIRE(options.split != SplitKind::on || SplitNetwork::splits(dim, options), usage,
+               "map ntk-rf: --split true needs a sketch and at least {} --features beside --ms, "
+               "and --ms of at least the depth or 0; not --features {} --ms {} --sketch {}",
+               1 + (nngp || options.ms > 0 ? 2 : 3) * options.depth, options.features, options.ms,
+               kProductSketchNames[static_cast<int>(options.sketch)]);
+}
+
 /// out(i, :) = a(i, :) (x) b(i, :), whole.
 void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<float> out) {
   std::vector<float> spread;
@@ -92,6 +107,7 @@ NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::
   KERF_REQUIRE(options.bias.has_value(), usage,
                "map ntk-rf: --bias auto needs data; give a number");
   bias_ = *options.bias;
+  refuse_idle(direction_dim(in_dim, bias_), options);
   if (SplitNetwork::splits(direction_dim(in_dim, bias_), options)) {
     split_.emplace(direction_dim(in_dim, bias_), options, key.child("split"));
     return;
@@ -160,6 +176,7 @@ double NtkRandomFeatures::relative_variance(const Options& options) {
 
 Index NtkRandomFeatures::bytes(Index in_dim, const Options& options) {
   const Index dim = direction_dim(in_dim, options.bias.value_or(1));
+  refuse_idle(dim, options);
   if (SplitNetwork::splits(dim, options)) return SplitNetwork::bytes(dim, options);
   Index bytes = 0;
   for (const LayerSize& size : layer_sizes(in_dim, options)) {

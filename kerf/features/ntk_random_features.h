@@ -1,8 +1,9 @@
 // Random features of the neural tangent kernel (NTK) and of the NNGP of ReLU networks, any depth.
 //
-// By default (option split) the layers are those of split_network.h, which have less variance and
-// cost less.  What follows are the published layers, --split false; sketch none, and maps of too
-// few features for a split, have them too.
+// Two kinds of layers, option split: those of split_network.h, which have less variance and cost
+// less, but spend features on an exact linear part (auto: where 16 d' <= M, and for the NTK with at
+// most 512 features; true: always), and the published ones, which follow (all other maps; sketch
+// none has no others).
 //
 //   x' = (x, bias);  psi_0 = phi_0 = x' / |x'|;  for l = 1 .. L, with random directions W_l:
 //     phi_l = sqrt(2 c/m1) max(0, W_l phi_{l-1})   c = dimension of phi_{l-1} for unit directions
@@ -35,7 +36,8 @@
 //             made dense for the first layer; tensorsrht spreads one row at a time (d' floats a
 //             thread).
 // Reference:  Zandieh et al., "Scaling neural tangent kernels via sketching and random features",
-//             NeurIPS 2021, Algorithm 2 (tensorsketch); Han et al., ibid. (tensorsrht).
+//             NeurIPS 2021, Algorithm 2 (tensorsrht); Han, Avron, Shoham, Kim, Shin, "Random
+//             features for the neural tangent kernel", 2021 (tensorsketch).
 // Differs:    directions exactly from the leverage-score law, no Gibbs sweeps (directions.h);
 //             signs; e_l and phi_l share their directions by default: one projection instead of
 //             two, every inner product keeps its expectation; a bias coordinate (0: the paper's

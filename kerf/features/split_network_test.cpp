@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kerf/core/error.h"
 #include "kerf/core/parallel.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/ntk_random_features.h"
@@ -194,6 +195,22 @@ TEST(SplitNetwork, UsesAllFeaturesAndSketchesLongRowsOnly) {
   EXPECT_FALSE(splits(1, {{"sketch", "none"}, {"split", "true"}}));
 }
 
+TEST(SplitNetwork, RefusesASplitThatCannotBeAndOptionsWithoutUse) {
+  const auto make = [](Params params) {
+    const auto options = options_of(std::move(params));
+    NtkRandomFeatures::bytes(3, options);
+    NtkRandomFeatures(3, options, rng::Key{1});
+  };
+  EXPECT_THROW(make({{"depth", "1"}, {"features", "3"}, {"split", "true"}}), Error);
+  EXPECT_THROW(make({{"features", "256"}, {"sketch", "none"}, {"split", "true"}}), Error);
+  EXPECT_THROW(make({{"features", "64"}, {"ms", "62"}, {"split", "true"}}), Error);
+  EXPECT_NO_THROW(make({{"depth", "1"}, {"features", "4"}, {"split", "true"}}));
+  EXPECT_NO_THROW(make({{"depth", "1"}, {"features", "3"}}));
+  EXPECT_NO_THROW(make({{"features", "64"}, {"kernel", "nngp"}}));
+  for (const auto& [name, value] : {std::pair("ms", "8"), {"m0", "8"}, {"sketch", "none"}})
+    EXPECT_THROW(make({{"features", "64"}, {"kernel", "nngp"}, {name, value}}), Error) << name;
+}
+
 // Less variance at the same size than the published layers: the reason to be.
 TEST(SplitNetwork, HasLessVarianceThanThePublishedLayers) {
   for (const char* depth : {"1", "2"}) {
@@ -230,6 +247,27 @@ TEST(SplitNetwork, AutomaticIsShortRowsOrFewFeaturesOfTheNtk) {
   EXPECT_EQ(resolved({{"features", "512"}, {"kernel", "nngp"}}), "false");
   EXPECT_EQ(resolved({{"features", "512"}, {"sketch", "none"}}), "false");  // it cannot
   EXPECT_EQ(resolved({{"features", "512"}, {"split", "false"}}), "false");
+}
+
+// The base map of tefm has four times as many features, and its split is settled as its own would
+// be; what the user says stays.
+TEST(SplitNetwork, AutomaticIsSettledForABaseMapToo) {
+  DataSummary summary;
+  summary.cols = 64;
+  const auto resolved = [&](Params params) {
+    params.try_emplace("bias", "0");
+    params.try_emplace("base", "ntk-rf");
+    const auto infos = find_feature_map("tefm").options();
+    const Params found = resolve_automatic(infos, params, summary, Scaling());
+    const auto options = found.find("base-options");
+    return options == found.end() ? "" : options->second;
+  };
+  EXPECT_EQ(resolved({{"features", "128"}}), "split=true");
+  EXPECT_EQ(resolved({{"features", "129"}}), "split=false");
+  EXPECT_EQ(resolved({{"features", "256"}, {"base-options", "signs=true"}}),
+            "signs=true,split=true");
+  EXPECT_EQ(resolved({{"features", "128"}, {"base-options", "split=false"}}), "split=false");
+  EXPECT_EQ(resolved({{"features", "128"}, {"base", "rff"}}), "");
 }
 
 }  // namespace

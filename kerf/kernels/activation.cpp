@@ -86,6 +86,8 @@ Activation::Activation(const ActivationOptions& options) : kind_(options.activat
   const bool takes = kind_ == ActivationKind::polynomial || kind_ == ActivationKind::hermite;
   KERF_REQUIRE(takes || options.coefficients.empty(), usage,
                "--coefficients are for activation polynomial or hermite, not for {}", name);
+  KERF_REQUIRE(kind_ == ActivationKind::leaky_relu || options.slope == ActivationOptions().slope,
+               usage, "--slope is for activation leaky-relu, not for {}", name);
   if (kind_ == ActivationKind::leaky_relu)
     mix_ = 2 * options.slope / (1 + options.slope * options.slope);
   if (kind_ == ActivationKind::gelu) series_ = normalised_squares(hermite_of_gelu(), {});

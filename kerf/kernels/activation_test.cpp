@@ -25,6 +25,8 @@ struct Case {
 double density(double g) { return std::exp(-g * g / 2) / std::sqrt(2 * std::numbers::pi); }
 double distribution(double g) { return 0.5 * std::erfc(-g / std::numbers::sqrt2); }
 
+constexpr double kSlope = 0.01;  // the default, which activations without a slope have
+
 /// Kinks make the trapezoid rule converge as the square of its step only.
 const std::vector<Case>& cases() {
   using enum ActivationKind;
@@ -41,32 +43,32 @@ const std::vector<Case>& cases() {
        [](double g) { return g > 0 ? 1 : -1; },
        2e-4},
       {"erf",
-       {erf, 0, ""},
+       {erf, kSlope, ""},
        [](double g) { return std::erf(g); },
        [](double g) { return 2 / std::sqrt(std::numbers::pi) * std::exp(-g * g); },
        1e-12},
       {"gelu",
-       {gelu, 0, ""},
+       {gelu, kSlope, ""},
        [](double g) { return g * distribution(g); },
        [](double g) { return distribution(g) + g * density(g); },
        1e-12},
       {"sin",
-       {sin, 0, ""},
+       {sin, kSlope, ""},
        [](double g) { return std::sin(g); },
        [](double g) { return std::cos(g); },
        1e-12},
       {"exponential",
-       {exponential, 0, ""},
+       {exponential, kSlope, ""},
        [](double g) { return std::exp(g); },
        [](double g) { return std::exp(g); },
        1e-9},
       {"polynomial",
-       {polynomial, 0, "0.3,-1,0.5,0.25"},
+       {polynomial, kSlope, "0.3,-1,0.5,0.25"},
        [](double g) { return 0.3 - g + 0.5 * g * g + 0.25 * g * g * g; },
        [](double g) { return -1 + g + 0.75 * g * g; },
        1e-11},
       {"hermite",
-       {hermite, 0, "0.1,1,-0.5"},
+       {hermite, kSlope, "0.1,1,-0.5"},
        [](double g) { return 0.1 + g - 0.5 * (g * g - 1) / std::numbers::sqrt2; },
        [](double g) { return 1 - g / std::numbers::sqrt2; },
        1e-11}};
@@ -135,8 +137,17 @@ TEST(Activation, LeakyReluOfSlopeOneIsLinearAndOfZeroIsRelu) {
 TEST(Activation, RefusesBadCoefficients) {
   using enum ActivationKind;
   for (const char* text : {"", "1,,2", "a", "1,2;3", "0,0", "1e400", "1,"})
-    EXPECT_THROW(Activation({hermite, 0, text}), Error) << text;
-  EXPECT_THROW(Activation({relu, 0, "1,2"}), Error);
+    EXPECT_THROW(Activation({hermite, kSlope, text}), Error) << text;
+  EXPECT_THROW(Activation({relu, kSlope, "1,2"}), Error);
+}
+
+// The default may be given to any of them: model files have every option.
+TEST(Activation, RefusesASlopeThatItDoesNotHave) {
+  using enum ActivationKind;
+  EXPECT_THROW(Activation({relu, 0.5, ""}), Error);
+  EXPECT_THROW(Activation({hermite, 0.5, "1,2"}), Error);
+  EXPECT_NO_THROW(Activation({gelu, kSlope, ""}));
+  EXPECT_NO_THROW(Activation({leaky_relu, 0.5, ""}));
 }
 
 // k(x, x) = |x|^2 sum dual'(1)^k, and Gram blocks (both precisions) are the values of single pairs.
