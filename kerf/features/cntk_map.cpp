@@ -4,10 +4,31 @@
 #include <algorithm>
 #include <functional>
 
+#include "kerf/core/image_text.h"
 #include "kerf/features/unit_rows.h"
 #include "kerf/sketch/sketch.h"
 
 namespace kerf {
+
+Index CntkChannels::eta(Index h) const {
+  if (h == 0) return network.train_first_layer ? image : 0;
+  return products(h) + width;
+}
+
+WindowSketch::Shape CntkChannels::output(ImageShape shape) const {
+  const Index shrink = network.padding == Padding::same ? 0 : network.depth * (network.filter - 1);
+  return {network.filter, eta(network.depth - 1), (shape.height - shrink) * (shape.width - shrink),
+          network.pooling == Pooling::none};
+}
+
+double CntkChannels::output_variance() const {
+  if (network.pooling == Pooling::gap || network.image == "auto") return 0;
+  const ImageShape shape = parse_image_shape(network.image);
+  const CntkChannels channels = {network, shape.channels, width, sketched};
+  const Index pixels =
+      std::min(network.filter, shape.height) * std::min(network.filter, shape.width);
+  return 1 / static_cast<double>(std::max<Index>(1, pixels * channels.eta(network.depth - 1)));
+}
 
 CntkMap::CntkMap(Index in_dim, Index features, const CntkOptions& network, const char* owner)
     : FeatureMap(in_dim, features),

@@ -12,9 +12,31 @@
 #pragma once
 #include "kerf/features/convolution.h"
 #include "kerf/features/feature_map.h"
+#include "kerf/features/window_sketch.h"
 #include "kerf/kernels/cntk.h"
 
 namespace kerf {
+
+/// Channels of the maps' layers.
+struct CntkChannels {
+  const CntkOptions& network;
+  Index image;     ///< channels of a pixel
+  Index width;     ///< of phi_h, h >= 1
+  Index sketched;  ///< of the products in eta_h, where there are any
+
+  Index phi(Index h) const { return h == 0 ? image : width; }
+  /// Of the products in eta_h: none in the first layer, unless it is trained.
+  Index products(Index h) const { return h > 0 && eta(h - 1) > 0 ? sketched : 0; }
+  Index eta(Index h) const;
+
+  /// Of the last step, for images of this shape.
+  WindowSketch::Shape output(ImageShape shape) const;
+  /// Pooling none: what the last step adds to the relative variance however many features there
+  /// are.  The pixels' transforms have signs of their own, but not more than K coordinates, K the
+  /// numbers of a window: products of different pixels vary by 1/K (measured; 1/3 of images one
+  /// pixel wide at depth 1).
+  double output_variance() const;
+};
 
 class CntkMap : public FeatureMap {
  protected:

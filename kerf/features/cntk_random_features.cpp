@@ -32,20 +32,8 @@ struct Sizes {
   Index constant, signs;  // M_0 and m0
 };
 
-/// Channels of eta_h and, among them, of its products.
-struct Channels {
-  Index products, all;
-};
-Channels channels_of(const CntkMapOptions& options, Index image_channels, Index h) {
-  if (h == 0) return {0, options.network.train_first_layer ? image_channels : 0};
-  const Index below = channels_of(options, image_channels, h - 1).all;
-  const Index products = below > 0 ? options.products() : 0;
-  return {products, products + options.width};
-}
-
-/// Channels of phi_h.
-Index phi_channels(const CntkMapOptions& options, Index image_channels, Index h) {
-  return h == 0 ? image_channels : options.width;
+CntkChannels channels_of(const CntkMapOptions& options, Index image_channels) {
+  return {options.network, image_channels, options.width, options.products()};
 }
 
 /// Unit filters, orthogonal in groups.
@@ -75,32 +63,25 @@ void renormalise(PixelNorms& norms, Index products, PixelMap& eta) {
     }
 }
 
-WindowSketch::Shape output_shape(const CntkMapOptions& options, ImageShape image) {
-  const CntkOptions& network = options.network;
-  const Index shrink = network.padding == Padding::same ? 0 : network.depth * (network.filter - 1);
-  return {network.filter, channels_of(options, image.channels, network.depth - 1).all,
-          (image.height - shrink) * (image.width - shrink), network.pooling == Pooling::none};
-}
-
 }  // namespace
 
 CntkRandomFeatures::CntkRandomFeatures(Index in_dim, const Options& options, rng::Key key)
     : CntkMap(in_dim, options.features, options.network, kOwner), options_(options) {
   const CntkOptions& network = options.network;
+  const CntkChannels channels = channels_of(options, shape_.channels);
   const auto q = static_cast<double>(network.filter);
   for (Index h = 1; h < network.depth; ++h) {
     const rng::Key own = key.child(static_cast<std::uint64_t>(h));
-    const Index phi = phi_channels(options, shape_.channels, h - 1);
-    const Channels below = channels_of(options, shape_.channels, h - 1);
+    const Index phi = channels.phi(h - 1);
     Layer layer;
-    layer.products = channels_of(options, shape_.channels, h).products;
+    layer.products = channels.products(h);
     layer.constant = layer.products / 2;
     const Index signs = layer.products - layer.constant;
     layer.filters =
         unit_filters(network.filter, phi, std::max(options.width, signs), own.child("filters"));
     if (layer.products > 0)
-      layer.projections =
-          sign_filters(network.filter, below.all, layer.products, own.child("projections"));
+      layer.projections = sign_filters(network.filter, channels.eta(h - 1), layer.products,
+                                       own.child("projections"));
     layer.relu_scale = static_cast<float>(
         std::sqrt(2 * q * q * static_cast<double>(phi) / static_cast<double>(options.width)) / q);
     layer.constant_scale = static_cast<float>(
@@ -110,10 +91,10 @@ CntkRandomFeatures::CntkRandomFeatures(Index in_dim, const Options& options, rng
     layers_.push_back(std::move(layer));
   }
   const Sizes sizes(options);
-  last_ = unit_filters(network.filter, phi_channels(options, shape_.channels, network.depth - 1),
-                       sizes.signs, key.child("last"));
-  output_ = std::make_unique<WindowSketch>(output_shape(options, shape_),
-                                           sizes.blocks(options.features), key.child("output"));
+  last_ =
+      unit_filters(network.filter, channels.phi(network.depth - 1), sizes.signs, key.child("last"));
+  output_ = std::make_unique<WindowSketch>(channels.output(shape_), sizes.blocks(options.features),
+                                           key.child("output"));
 }
 
 std::unique_ptr<Kernel> CntkRandomFeatures::kernel(const Options& options) {
@@ -123,27 +104,29 @@ std::unique_ptr<Kernel> CntkRandomFeatures::kernel(const Options& options) {
 double CntkRandomFeatures::relative_variance(const Options& options) {
   const Sizes sizes(options);
   const auto depth = static_cast<double>(options.network.depth);
-  const double plain = depth * (2 / static_cast<double>(sizes.constant) +
-                                6 / static_cast<double>(options.features - sizes.constant) +
-                                3 / static_cast<double>(sizes.signs)) +
-                       (depth - 1) * (3 / static_cast<double>(options.width) +
-                                      6 / static_cast<double>(options.products()));
-  return mirror_factor(options.network) * plain;
+  const double plain =
+      (depth > 1 ? 2.25 : 1) * 0.5 *
+          (1 / static_cast<double>(sizes.constant) +
+           1 / static_cast<double>(options.features - sizes.constant)) +
+      0.25 / static_cast<double>(sizes.signs) +
+      (depth - 1) * 0.2 *
+          (1 / static_cast<double>(options.width) + 1 / static_cast<double>(options.products()));
+  return mirror_factor(options.network) * (plain + channels_of(options, 1).output_variance());
 }
 
 Index CntkRandomFeatures::bytes(Index in_dim, const Options& options) {
   const ImageShape image = cntk_image(options.network, in_dim, kOwner);
   const Index filter = options.network.filter, depth = options.network.depth;
   const Sizes sizes(options);
+  const CntkChannels channels = channels_of(options, image.channels);
   Index floats = 0;
   for (Index h = 1; h <= depth; ++h) {
-    const Index phi = phi_channels(options, image.channels, h - 1);
-    const Channels below = channels_of(options, image.channels, h - 1);
-    floats += Convolution::floats(filter, phi, h < depth ? options.width : sizes.signs);
-    if (h < depth && below.all > 0)
-      floats += Convolution::floats(filter, below.all, options.products());
+    const Index below = channels.eta(h - 1);
+    floats +=
+        Convolution::floats(filter, channels.phi(h - 1), h < depth ? options.width : sizes.signs);
+    if (h < depth && below > 0) floats += Convolution::floats(filter, below, options.products());
   }
-  return 4 * floats + WindowSketch::bytes(output_shape(options, image), sizes.signs + 1);
+  return 4 * floats + WindowSketch::bytes(channels.output(image), sizes.signs + 1);
 }
 
 void CntkRandomFeatures::transform_image(std::span<const float> pixels, double norm,

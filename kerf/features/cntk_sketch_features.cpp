@@ -12,26 +12,8 @@
 namespace kerf {
 namespace {
 
-/// Channels of eta_h and, among them, of its products.
-struct Channels {
-  Index products, all;
-};
-Channels channels_of(const CntkSketchOptions& options, Index image_channels, Index h) {
-  if (h == 0) return {0, options.network.train_first_layer ? image_channels : 0};
-  const Index below = channels_of(options, image_channels, h - 1).all;
-  const Index products = below > 0 ? options.ms : 0;
-  return {products, products + options.m1};
-}
-
-Index phi_channels(const CntkSketchOptions& options, Index image_channels, Index h) {
-  return h == 0 ? image_channels : options.m1;
-}
-
-WindowSketch::Shape output_shape(const CntkSketchOptions& options, ImageShape image) {
-  const CntkOptions& network = options.network;
-  const Index shrink = network.padding == Padding::same ? 0 : network.depth * (network.filter - 1);
-  return {network.filter, channels_of(options, image.channels, network.depth - 1).all,
-          (image.height - shrink) * (image.width - shrink), network.pooling == Pooling::none};
+CntkChannels channels_of(const CntkSketchOptions& options, Index image_channels) {
+  return {options.network, image_channels, options.m1, options.ms};
 }
 
 /// Coordinates of the rotated e_L that are used.
@@ -71,27 +53,27 @@ Index smallest(const CntkSketchOptions& options) {
 CntkSketchFeatures::CntkSketchFeatures(Index in_dim, const Options& options, rng::Key key)
     : CntkMap(in_dim, options.features, options.network, kOwner), options_(options) {
   const CntkOptions& network = options.network;
+  const CntkChannels channels = channels_of(options, shape_.channels);
   const Index area = network.filter * network.filter;
   const auto covariance = truncated_series(1, options.degree, options.m1);
   const auto derivative = truncated_series(0, options.step_degree, options.m0);
   for (Index h = 1; h < network.depth; ++h) {
     const rng::Key own = key.child(static_cast<std::uint64_t>(h));
-    const Index phi = area * phi_channels(options, shape_.channels, h - 1);
-    const Index psi = area * channels_of(options, shape_.channels, h - 1).all;
+    const Index phi = area * channels.phi(h - 1), psi = area * channels.eta(h - 1);
     Layer& layer = layers_.emplace_back();
     layer.covariance.emplace(phi, covariance, options.m1, options.powers, own.child("covariance"));
     if (psi == 0) continue;
     layer.derivative.emplace(phi, derivative, options.m0, options.powers, own.child("derivative"));
     layer.product.emplace(options.m0, psi, options.ms, own.child("product"));
   }
-  last_.emplace(area * phi_channels(options, shape_.channels, network.depth - 1), derivative,
-                options.m0, options.powers, key.child("last"));
+  last_.emplace(area * channels.phi(network.depth - 1), derivative, options.m0, options.powers,
+                key.child("last"));
   const Index factors = factor_count(options);
   rotate_ = std::make_unique<SampledHadamard>(options.m0, factors,
                                               1 / std::sqrt(static_cast<double>(factors)),
                                               SampledHadamard::Order::sorted, key.child("rotate"));
   output_ = std::make_unique<WindowSketch>(
-      output_shape(options, shape_), equal_parts(options.features, factors), key.child("output"));
+      channels.output(shape_), equal_parts(options.features, factors), key.child("output"));
 }
 
 std::unique_ptr<Kernel> CntkSketchFeatures::kernel(const Options& options) {
@@ -99,8 +81,10 @@ std::unique_ptr<Kernel> CntkSketchFeatures::kernel(const Options& options) {
 }
 
 double CntkSketchFeatures::relative_variance(const Options& options) {
-  return mirror_factor(options.network) * 8 * static_cast<double>(options.network.depth) /
-         static_cast<double>(smallest(options));
+  const auto depth = static_cast<double>(options.network.depth);
+  const double plain =
+      (options.renormalise ? 5 + depth / 2 : 8 * depth) / static_cast<double>(smallest(options));
+  return mirror_factor(options.network) * (plain + channels_of(options, 1).output_variance());
 }
 
 double CntkSketchFeatures::relative_bias(const Options& options) {
@@ -121,7 +105,8 @@ double CntkSketchFeatures::relative_bias(const Options& options) {
     largest = std::max(largest, std::abs(ours - theirs));
   }
   return std::sqrt(mirror_factor(options.network)) *
-         (largest / depth + 8 * depth / static_cast<double>(smallest(options)));
+         (largest / depth +
+          (options.renormalise ? 2 : 8) * depth / static_cast<double>(smallest(options)));
 }
 
 Index CntkSketchFeatures::bytes(Index in_dim, const Options& options) {
@@ -130,7 +115,8 @@ Index CntkSketchFeatures::bytes(Index in_dim, const Options& options) {
   const Index widest = area * std::max(image.channels, options.m1 + options.ms);
   const Index transforms = 4 * (options.degree + options.step_degree + 4);
   return options.network.depth * transforms * 12 * widest +
-         WindowSketch::bytes(output_shape(options, image), factor_count(options));
+         WindowSketch::bytes(channels_of(options, image.channels).output(image),
+                             factor_count(options));
 }
 
 void CntkSketchFeatures::transform_image(std::span<const float> pixels, double norm,

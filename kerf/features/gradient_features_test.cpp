@@ -69,6 +69,25 @@ TEST(GradientFeatures, AreTheDerivativesOfTheNetwork) {
     }
 }
 
+// relative_variance() does not know the width; here it is 16: 6/w of k(x, x) k(y, y) = 4.
+TEST(GradientFeatures, HaveTheVarianceOfTheirWidth) {
+  const auto options = options_of({{"features", "64"}, {"bias", "0"}});
+  ASSERT_EQ(GradientFeatures::width(3, options), 16);
+  const std::vector<float> x = {1, 0, 0};
+  for (const float a : {-0.5f, 0.6f, 1.0f}) {
+    const std::vector<float> y = {a, std::sqrt(1 - a * a), 0};
+    oracle::expect_moments(
+        600, ntk_of_cosine(Cosine::of(double{a}), 1), 4 * 6.0 / 16, oracle::Stated::at_most,
+        [&](rng::Key key) {
+          const GradientFeatures map(3, options, key);
+          std::vector<float> zx(64), zy(64);
+          map.transform(MatrixView<const float>(x.data(), 1, 3), {zx.data(), 1, 64});
+          map.transform(MatrixView<const float>(y.data(), 1, 3), {zy.data(), 1, 64});
+          return oracle::dot(zx, zy);
+        });
+  }
+}
+
 TEST(GradientFeatures, TakeTheWidestNetworkThatFits) {
   // 784 columns: 785 w; depth 2: 785 w + w^2.
   EXPECT_EQ(GradientFeatures::width(784, options_of({{"features", "7849"}, {"bias", "0"}})), 9);

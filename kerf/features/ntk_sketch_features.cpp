@@ -22,6 +22,11 @@ Sizes sizes_of(const NtkSketchOptions& options) {
   return {or_features(options.m1), or_features(options.m0), or_features(options.ms)};
 }
 
+Index least(const NtkSketchOptions& options) {
+  const Sizes size = sizes_of(options);
+  return std::min({size.m1, size.m0, size.ms, options.features});
+}
+
 /// Every row to the given length; a zero row stays.
 void scale_rows(MatrixView<float> x, double length) {
   for (Index i = 0; i < x.rows; ++i) {
@@ -60,9 +65,9 @@ std::unique_ptr<Kernel> NtkSketchFeatures::kernel(const Options& options) {
 }
 
 double NtkSketchFeatures::relative_variance(const Options& options) {
-  const Sizes size = sizes_of(options);
-  const Index least = std::min({size.m1, size.m0, size.ms, options.features});
-  return 8 * static_cast<double>(options.depth) / static_cast<double>(least);
+  const auto depth = static_cast<double>(options.depth);
+  const double own = options.powers == PowersKind::chain ? 1 : 3;
+  return (options.renormalise ? own + depth / 2 : 8 * depth) / static_cast<double>(least(options));
 }
 
 double NtkSketchFeatures::relative_bias(const Options& options) {
@@ -82,8 +87,8 @@ double NtkSketchFeatures::relative_bias(const Options& options) {
     largest = std::max(largest, std::abs(ntk - ntk_of_cosine(Cosine::of(a), options.depth)));
   }
   const auto depth = static_cast<double>(options.depth);
-  const Index least = std::min({size.m1, size.m0, size.ms, options.features});
-  return largest / (depth + 1) + 8 * depth / static_cast<double>(least);
+  return largest / (depth + 1) +
+         (options.renormalise ? 2 + depth : 8 * depth) / static_cast<double>(least(options));
 }
 
 Index NtkSketchFeatures::bytes(Index in_dim, const Options& options) {
