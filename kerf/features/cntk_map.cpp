@@ -27,7 +27,7 @@ double CntkChannels::output_variance() const {
   const CntkChannels channels = {network, shape.channels, width, sketched};
   const Index pixels =
       std::min(network.filter, shape.height) * std::min(network.filter, shape.width);
-  return 1 / static_cast<double>(std::max<Index>(1, pixels * channels.eta(network.depth - 1)));
+  return 1.6 / static_cast<double>(std::max<Index>(1, pixels * channels.eta(network.depth - 1)));
 }
 
 CntkMap::CntkMap(Index in_dim, Index features, const CntkOptions& network, const char* owner)

@@ -20,10 +20,10 @@
 // Error:      of k(x, x) k(y, y), with M_0 + M_1 = M features of b_0 and of the others:
 //               L = 1:  Var <= 1/(2 M_0) + 1/(2 M_1) + 1/(4 m0)   (V <= 2 of sketch.h; the signs)
 //               L > 1:  2.25/2 (1/M_0 + 1/M_1) + 1/(4 m0) + 0.2 (L - 1) (1/width + 1/s),
-//             the latter measured, with a margin, and no bound: the largest of 16 pairs of images
+//             the latter measured, with a margin, and no bound: the largest of 48 pairs of images
 //             of 6x6x3 (independent, alike, all but equal), 30 to 60 maps, depths 2, 3, 5, M = 64
-//             to 2,048, width 16 to 128.  Of that formula 0.3 to 0.95 was found.  Pooling none: 1/K
-//             more, whatever M (cntk_map.h).
+//             to 2,048, width 16 to 128.  Of that formula 0.3 to 0.8 was found.  Pooling none:
+//             1.6/K more, whatever M (cntk_map.h).
 // Cost:       a pixel: q^2 multiply-adds for each of width (width + s) + (width + s) m0 pairs of
 //             channels and further (2 width + s) s a layer beyond the third; a Hadamard transform
 //             an image for each of the m0 filters.  All of it linear in the pixels.

@@ -16,12 +16,12 @@
 //
 // Bias:       that of the cut series, which relative_bias() computes on a grid for a single pixel,
 //             and 2 L/m of renormalising and of the layers, m the least of m1, m0, ms, M.
-// Error:      Var of (5 + L/2)/m of k(x, x) k(y, y), pooling none 1/K more (cntk_map.h).  Both are
-//             measurements with a margin, no bounds: the largest of 16 pairs of images of 6x6x3 and
-//             7x1x1 (independent, alike, and all but equal), 40 to 60 maps, M = 2 m, m = 16 to 128,
-//             or M = 64 to 4,096, both poolings.  Var m was at most 5.3, 5.4, 4.8, 5.0 at depths 1,
-//             2, 3, 5, the bias m at most 3.4 at depth 2.  Without renormalise: 8 L/m for both, an
-//             estimate.
+// Error:      Var of (5 + L/2)/m of k(x, x) k(y, y), pooling none 1.6/K more (cntk_map.h).  Bias and
+//             variance are measurements with a margin, no bounds: powers chain, the largest of 48
+//             pairs of images of 6x6x3 and 7x1x1 (independent, alike, and all but equal), 40 to 60
+//             maps, M = 2 m, m = 16 to 128, or M = 64 to 4,096, both poolings.  Var m was at most
+//             5.3, 5.4, 4.8, 5.0 at depths 1, 2, 3, 5; the bias m beyond the series about 2.4 (two
+//             standard errors taken off).  Without renormalise: 8 L/m for both, an estimate.
 // Cost:       a pixel: a Hadamard transform of q^2 m1 numbers for each degree of each series, and
 //             one of q^2 (m1 + ms) a layer; m0 q^2 (m1 + ms) multiply-adds.  Linear in the pixels.
 // Memory:     signs and samples of the transforms; an image of m1 + ms channels, twice, a thread.

@@ -20,14 +20,15 @@
 //             measurements with a margin, no bounds: the largest of seven cosines from -1 to 0.99,
 //             random pairs of 3 and 40 columns, 400 maps (100 at 512), all sizes equal to m = 6 to
 //             512.  Var m was 1.3, 1.1, 1.3, 1.6, 3.5 at depths 1, 2, 3, 4, 8 (chain), up to 3.1,
-//             2.7, 1.8 at depths 1, 2, 3 (polysketch); the bias m was 2.0 at depth 1, 5.6 at 8.
+//             2.7, 1.8 at depths 1, 2, 3 (polysketch); the bias m was 1.1 at depth 1, 5.6 at 8
+//             (two standard errors taken off).
 //             Without renormalise: 8 L/m for both, which holds at depth 1 from m = 64 on (Var m was
 //             6.6).  Deeper, powers of the lengths' errors have heavy tails, and nothing of the
 //             kind holds: at depth 2 and m = 64 Var m was 80 (chain) and 6,000 (polysketch).
 // Cost:       a row and layer: Hadamard transforms, two for each degree (chain) or about 2 P log2 P
 //             for P the degree rounded up to a power of two (polysketch).  Never a product of
-//             matrices.  The first layer transforms all d' coordinates of a row, whatever is 0 among
-//             them: no map for sparse rows.
+//             matrices.  The first layer transforms all d' coordinates of a row, zeros too: no map
+//             for sparse rows.
 // Reference:  Zandieh et al., "Scaling neural tangent kernels via sketching and random features",
 //             NeurIPS 2021, Algorithm 1.
 // Differs:    practical sizes; the missing mass of the series; renormalised layers; no sketch of
