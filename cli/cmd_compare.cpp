@@ -8,6 +8,8 @@
 namespace kerf::cli {
 namespace {
 
+constexpr const char* kSizes = "256,1024,4096";
+
 struct CompareArguments {
   std::vector<std::string> data, test;
   std::string maps = "rff,arccos,ntk-rf", test_labels, report;
@@ -33,6 +35,7 @@ Json entry_json(const Comparison& c, const Comparison::Entry& entry) {
   for (const auto& run : entry.runs) {
     runs.push_back({{"error", run.error}, {"seconds", run.seconds}, {"lambda", run.lambda}});
     if (c.task == Task::regression) runs.back()["r2"] = run.r2;
+    if (run.quality) runs.back()["converged"] = run.quality->converged;
   }
   json["by_seed"] = runs;
   return json;
@@ -94,13 +97,15 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   const auto fit = read_options<FitOptions>(arguments.fit_options, "kerf compare");
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf compare");
   Params common_options = arguments.map_options;
-  const auto sizes = parse_sizes(take_option(common_options, "features", "256,1024,4096"));
+  const auto sizes = parse_sizes(take_option(common_options, "features", kSizes));
   const auto specs = with_common_options(parse_specs(arguments.maps), common_options);
   if (!fit.checkpoint.empty() || fit.variance || fit.noise != Noise::leave_one_out)
     throw Error(ErrorKind::usage,
                 "a comparison keeps no models: no --checkpoint, no --variance, no --noise");
   if (!arguments.test_labels.empty() && arguments.test.empty())
     throw Error(ErrorKind::usage, "--test-labels goes with --test");
+  if (!arguments.test.empty() && arguments.compare_options.contains("holdout"))
+    throw Error(ErrorKind::usage, "--test and --holdout both say which rows to score on: give one");
   if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
@@ -155,14 +160,8 @@ void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Comparison", list_options<CompareOptions>(), arguments->compare_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
-  auto map_options = all_map_options();
-  for (auto& option : map_options)
-    if (option.name == "features") {
-      option.type = OptionType::text;
-      option.default_value = "256,1024,4096";
-      option.help = "numbers of features, as in 256,1024";
-    }
-  add_described(*command, "Options of maps", map_options, arguments->map_options);
+  add_described(*command, "Options of maps", with_sizes(all_map_options(), kSizes),
+                arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_compare(*arguments, common); }; });
 }

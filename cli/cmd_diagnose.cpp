@@ -8,6 +8,8 @@
 namespace kerf::cli {
 namespace {
 
+constexpr const char* kSizes = "1024";
+
 struct DiagnoseArguments {
   std::vector<std::string> data;
   std::string map = "rff", report;
@@ -82,7 +84,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const auto data_options = read_input_options(arguments.data_options, "kerf diagnose");
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   Params params = arguments.map_options;
-  const auto sizes = parse_sizes(take_option(params, "features", "1024"));
+  const auto sizes = parse_sizes(take_option(params, "features", kSizes));
   for (const auto& option : entry.options())
     if (option.name == "bias") params.try_emplace("bias", "0");  // the rows as they are
   entry.complete(params);
@@ -90,6 +92,8 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
+  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
+    data.centre_large_columns();
   const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
                                    options, common.memory_limit(), progress);
   clear_progress();
@@ -129,7 +133,9 @@ void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Diagnosis", list_options<DiagnoseOptions>(),
                 arguments->diagnose_options);
   add_described(*command, "Data", input_options(), arguments->data_options);
-  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  add_described(*command, "Options of maps",
+                with_default(with_sizes(all_map_options(), kSizes), "bias", "0"),
+                arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });
 }

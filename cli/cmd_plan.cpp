@@ -14,6 +14,8 @@ struct PlanArguments {
   Params data_options, plan_options, map_options;
 };
 
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
 Json plan_json(const Plan& plan, const std::string& fit) {
   Json sizes = Json::array(), bounds = Json::array(), costs = Json::array();
   for (const auto& size : plan.sizes)
@@ -39,8 +41,8 @@ Json plan_json(const Plan& plan, const std::string& fit) {
           {"rows", plan.rows},
           {"columns", plan.cols},
           {"sample", plan.sample},
-          {"lambda", plan.lambda ? Json(*plan.lambda) : Json()},
-          {"statistical_dimension", plan.statistical_dimension},
+          {"lambda", number_or_null(plan.lambda)},
+          {"statistical_dimension", number_or_null(plan.statistical_dimension)},
           {"slope", plan.slope},
           {"measured", sizes},
           {"bounds", bounds},
@@ -54,8 +56,10 @@ void print_plan(const Plan& plan, const std::string& fit) {
              plan.target, plan.map, plan.lambda ? fmt::format(", lambda {:g}", *plan.lambda) : "");
   for (const auto& size : plan.sizes) {
     const Interval found = interval_of(size.values);
-    fmt::print("{}  {:>6} features: {:.4g} (another map stays below {:.4g})\n", bold("measured"),
-               with_commas(size.features), found.mean, size.limit);
+    const auto cost = std::ranges::find(plan.costs, size.features, &FitCost::features);
+    fmt::print("{}  {:>6} features: {:.4g} (another map stays below {:.4g}); a fit: {}, {}\n",
+               bold("measured"), with_commas(size.features), found.mean, size.limit,
+               human_seconds(cost->seconds), human_bytes(cost->memory));
   }
   for (const auto& bound : plan.bounds)
     fmt::print("{}  {:.3g} features suffice by {}{}{}\n", bold("theory  "), bound.features,
@@ -85,6 +89,9 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage,
                 "kerf plan finds --features; kerf diagnose looks at a given number of them");
   entry.complete(arguments.map_options);
+  if (options.validation_error == 0 && arguments.plan_options.contains("holdout"))
+    throw Error(ErrorKind::usage,
+                "--holdout is for --validation-error: other targets hold out no rows");
   if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
@@ -95,8 +102,7 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
                               options, common.memory_limit(), progress);
   clear_progress();
   Params fit_options;
-  const bool lambda_matters = plan.goal == PlanGoal::epsilon || options.lambda;
-  if (plan.lambda && lambda_matters) fit_options["lambda"] = format_number(*plan.lambda);
+  if (plan.fit_lambda) fit_options["lambda"] = format_number(*plan.fit_lambda);
   if (arguments.plan_options.contains("scale"))
     fit_options["scale"] = arguments.plan_options.at("scale");
   Params map_options = arguments.map_options;

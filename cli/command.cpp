@@ -162,6 +162,14 @@ std::vector<OptionInfo> with_default(std::vector<OptionInfo> options, const std:
   return options;
 }
 
+std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::string& sizes) {
+  OptionInfo& features = *std::ranges::find(options, "features", &OptionInfo::name);
+  features.type = OptionType::text;
+  features.default_value = sizes;
+  features.help = "numbers of features, as in 256,1024";
+  return options;
+}
+
 std::vector<OptionInfo> input_options() {
   return with_default(list_options<DataOptions>(), "target", "none");
 }

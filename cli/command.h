@@ -96,6 +96,9 @@ std::vector<OptionInfo> only(std::vector<OptionInfo> options,
 std::vector<OptionInfo> with_default(std::vector<OptionInfo> options, const std::string& name,
                                      const std::string& value);
 
+/// The same options where --features takes several numbers.
+std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::string& sizes);
+
 /// What is left to say about files that come to a model, which knows its columns.
 inline const std::vector<std::string> kReadingOptions = {"delimiter", "header", "rows"};
 

@@ -77,7 +77,14 @@ class Comparer {
   Comparison run(const std::vector<MapSpec>& specs, const std::vector<Index>& features) {
     for (const MapSpec& spec : specs)
       for (const Index m : spec.map == kExactMap ? std::vector<Index>{0} : features)
-        out_.entries.push_back({spec, m, {}, 0, false, {}});
+        out_.entries.push_back(
+            {spec,
+             m,
+             std::vector<Comparison::Run>(static_cast<std::size_t>(options_.seeds)),
+             0,
+             false,
+             {}});
+    if (options_.sample > 0) add_qualities();  // first: what it may refuse must not cost fits
     const Index total = options_.seeds * std::ssize(out_.entries);
     for (Index s = 0; s < options_.seeds; ++s) {
       const auto seed = static_cast<std::uint64_t>(fit_.seed + s);
@@ -87,16 +94,15 @@ class Comparer {
                       Progress{});
       for (std::size_t e = 0; e < out_.entries.size(); ++e) {
         report(progress_, "comparing", s * std::ssize(out_.entries) + static_cast<Index>(e), total);
-        run_one(out_.entries[e], seed, split ? &*split : nullptr);
+        run_one(out_.entries[e], static_cast<std::size_t>(s), seed, split ? &*split : nullptr);
       }
     }
-    add_qualities();
     judge();
     return std::move(out_);
   }
 
  private:
-  void run_one(Comparison::Entry& entry, std::uint64_t seed, Split* split) {
+  void run_one(Comparison::Entry& entry, std::size_t run, std::uint64_t seed, Split* split) {
     FitOptions options = fit_;
     options.seed = static_cast<Index>(seed);
     Params params = entry.spec.options;
@@ -108,35 +114,29 @@ class Comparer {
     const Score score = split != nullptr ? evaluate(result.model, split->held_out, memory_limit_)
                                          : test_(result.model);
     const bool classes = score.task == Task::classification;
-    entry.runs.push_back({classes ? 1 - score.accuracy : score.rmse, score.r2,
-                          result.report.seconds.total, result.report.lambda, std::nullopt});
+    entry.runs[run] = {classes ? 1 - score.accuracy : score.rmse, score.r2,
+                       result.report.seconds.total, result.report.lambda, entry.runs[run].quality};
     entry.memory = std::max(entry.memory, result.report.estimated_memory);
     if (entry.options.empty()) entry.options = result.model.recipe.options;
   }
 
   /// The kernel of each map is the same for all numbers of features and all seeds.
   void add_qualities() {
-    if (options_.sample == 0) return;
     const Index n = std::min(options_.sample, summary_.rows);
-    const Scaling scaling = make_scaling(fit_.scale, summary_);
-    const rng::Key key = rng::Key{static_cast<std::uint64_t>(fit_.seed)}.child("diagnose");
-    const RowBlock sample = draw_sample(source_, summary_, scaling, n, key);
-    out_.sample = sample.rows();
     std::optional<SampledMap> map;
     std::optional<ExactSide> exact;
-    const MapSpec* at = nullptr;
     for (std::size_t e = 0; e < out_.entries.size(); ++e) {
       Comparison::Entry& entry = out_.entries[e];
       if (!registered(entry.spec.map)) continue;
       require_memory(ExactSide::bytes(n, entry.features), memory_limit_,
                      fmt::format("comparing kernel matrices of {} rows", n),
                      "take a smaller --sample (0: none) or raise --memory");
-      if (at == nullptr || at->label != entry.spec.label) {
-        map.emplace(source_, summary_, scaling, sample, entry.spec.map, entry.spec.options,
-                    memory_limit_);
-        exact.emplace(*map->kernel(), sample.x(),
-                      options_.kernel_lambda * static_cast<double>(sample.rows()));
-        at = &entry.spec;
+      if (e == 0 || out_.entries[e - 1].spec.label != entry.spec.label) {
+        map.emplace(source_, summary_, entry.spec.map, entry.spec.options,
+                    SampleOptions{n, fit_.seed, fit_.scale}, memory_limit_);
+        out_.sample = map->rows().rows();
+        exact.emplace(*map->kernel(), map->rows(),
+                      options_.kernel_lambda * static_cast<double>(out_.sample));
       }
       for (std::size_t s = 0; s < entry.runs.size(); ++s) {
         report(progress_, "kernel error", static_cast<Index>(e), std::ssize(out_.entries));

@@ -84,7 +84,7 @@ std::string kernel_charts(const Comparison& c) {
 }
 
 std::string cell(const std::optional<Interval>& value) {
-  return value && std::isfinite(value->mean) ? html::number(value->mean) : "";
+  return value ? html::number(value->mean) : "";
 }
 
 std::string entry_table(const Comparison& c) {

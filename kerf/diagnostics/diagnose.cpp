@@ -19,12 +19,13 @@ std::span<const QualityMetric> quality_metrics() {
        [](Q q) { return q.spectral.spectral_error; }},
       {"epsilon", "spectral epsilon", [](Q q) { return q.spectral.epsilon; }},
       {"condition_number", "generalised condition number",
-       [](Q q) { return q.spectral.condition_number; }},
+       [](Q q) { return q.spectral.condition_number; }, 1},
       {"entry_mean_error", "mean error of an entry", [](Q q) { return q.entries.mean; }},
       {"entry_rms_error", "root mean square error of an entry", [](Q q) { return q.entries.rms; }},
       {"entry_max_error", "largest error of an entry", [](Q q) { return q.entries.max; }},
-      {"correlation", "correlation of the entries", [](Q q) { return q.entries.correlation; }},
-      {"risk_factor", "risk bound, factor", [](Q q) { return q.risk_factor; }},
+      {"correlation", "correlation of the entries", [](Q q) { return q.entries.correlation; }, -1,
+       1},
+      {"risk_factor", "risk bound, factor", [](Q q) { return q.risk_factor; }, 1},
       {"risk_noise", "risk bound, part of the noise", [](Q q) { return q.risk_noise; }},
   };
   return table;
@@ -35,7 +36,10 @@ Interval quality_interval(std::span<const KernelQuality> maps, std::string_view 
   KERF_REQUIRE(found != quality_metrics().end(), usage, "there is no metric '{}'", metric);
   std::vector<double> values;
   for (const KernelQuality& map : maps) values.push_back(found->value(map));
-  return interval_of(values);
+  Interval out = interval_of(values);
+  out.low = std::clamp(out.low, found->least, found->most);
+  out.high = std::clamp(out.high, found->least, found->most);
+  return out;
 }
 
 Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::string& map,
@@ -48,21 +52,19 @@ Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::str
   require_memory(ExactSide::bytes(n, features.back()), memory_limit,
                  fmt::format("comparing kernel matrices of {} rows", n),
                  "take a smaller --sample or raise --memory");
-  const Scaling scaling = make_scaling(options.scale, summary);
-  const rng::Key key = rng::Key{static_cast<std::uint64_t>(options.seed)}.child("diagnose");
-  const RowBlock sample = draw_sample(source, summary, scaling, n, key, progress);
-  const SampledMap sampled(source, summary, scaling, sample, map, map_options, memory_limit);
-  for (const Index m : features) sampled.entry().complete(sampled.options(m));  // before any work
-  const ExactSide exact(*sampled.kernel(), sample.x(),
-                        options.lambda * static_cast<double>(sample.rows()), progress);
+  const SampledMap sampled(source, summary, map, map_options,
+                           {options.sample, options.seed, options.scale}, memory_limit, progress);
+  for (const Index m : features) out.options = sampled.options(m);  // all, before any work
+  const Index rows = sampled.rows().rows();
+  const ExactSide exact(*sampled.kernel(), sampled.rows(),
+                        options.lambda * static_cast<double>(rows), progress);
   out.map = map;
-  out.options = sampled.entry().complete(sampled.options(features.back()));
   out.rows = summary.rows;
   out.cols = summary.cols;
-  out.sample = sample.rows();
+  out.sample = rows;
   out.lambda = options.lambda;
   out.statistical_dimension = exact.statistical_dimension();
-  out.mean_diagonal = exact.trace() / static_cast<double>(sample.rows());
+  out.mean_diagonal = exact.trace() / static_cast<double>(rows);
   out.spectrum = exact.spectrum();
   for (Index s = 0; s < options.seeds; ++s)
     out.seeds.push_back(static_cast<std::uint64_t>(options.seed + s));
@@ -82,16 +84,22 @@ Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::str
 
 std::string describe_quality(const Diagnosis& d) {
   const auto& last = d.sizes.back();
-  const double epsilon = quality_interval(last.maps, "epsilon").mean;
+  // A promise about these maps: that of the worst.
+  const double epsilon = quality_interval(last.maps, "epsilon").largest;
+  const std::string of = last.maps.size() > 1
+                             ? fmt::format(" (the largest of {} seeds)", last.maps.size())
+                             : std::string();
   if (epsilon >= 1)
     return fmt::format(
-        "epsilon is {:.3g}, not below 1: at lambda {:g} the theory promises nothing for ridge "
+        "epsilon is {:.3g}{}, not below 1: at lambda {:g} the theory promises nothing for ridge "
         "regression on {} features; take more, or a larger lambda",
-        epsilon, d.lambda, last.features);
+        epsilon, of, d.lambda, last.features);
   return fmt::format(
-      "ridge regression on {} features has at most {:.3g} times the risk bound of the exact kernel "
-      "plus {:.2g} of the noise variance",
-      last.features, 1 / (1 - epsilon), quality_interval(last.maps, "risk_noise").mean);
+      "epsilon is {:.3g}{}: ridge regression on {} features has at most {:.3g} times the risk "
+      "bound "
+      "of the exact kernel plus {:.2g} of the noise variance",
+      epsilon, of, last.features, 1 / (1 - epsilon),
+      quality_interval(last.maps, "risk_noise").largest);
 }
 
 }  // namespace kerf

@@ -9,6 +9,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct QualityMetric {
   const char* name;   ///< in JSON
   const char* label;  ///< for people
   double (*value)(const KernelQuality&);
+  double least = 0, most = INFINITY;  ///< that it can be: no interval goes beyond
 };
 std::span<const QualityMetric> quality_metrics();
 /// One of them, of all these maps.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr Index kPairs = 1000;           // points of the scatter
 constexpr std::size_t kCandidates = 12;  // bars of the choice
+constexpr Index kMatrixClasses = 40;     // whose confusion is a table
+constexpr Index kConfused = 30;          // pairs, of more classes
 
 std::string headline(const TestView* test, const FitReport& report) {
   if (test == nullptr)
@@ -99,6 +101,11 @@ std::string time_section(const FitReport::Seconds& s) {
                     4);
 }
 
+/// Of the rows as they are read; none if they are not images.
+ImageShape shape_of(const Model& model) {
+  return model.images.present() ? model.images.input : model.image;
+}
+
 std::string value_text(const Model& model, const std::vector<double>& values) {
   if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
   std::vector<std::string> numbers;
@@ -106,14 +113,23 @@ std::string value_text(const Model& model, const std::vector<double>& values) {
   return fmt::format("{}", fmt::join(numbers, ", "));
 }
 
+/// The numbers of a block's only row.
+std::vector<float> dense_row(const RowBlock& block) {
+  if (!block.is_sparse) return {block.dense.row(0).begin(), block.dense.row(0).end()};
+  std::vector<float> row(static_cast<std::size_t>(block.x().cols()), 0.0f);
+  const SparseRow only = block.x().sparse().row(0);
+  for (std::size_t k = 0; k < only.values.size(); ++k)
+    row[static_cast<std::size_t>(only.columns[k])] = only.values[k];
+  return row;
+}
+
 /// Pixels between 0 and 1, whatever their range.
-std::string worst_picture(const RowBlock& block, const std::string& caption) {
-  const auto row = block.dense.row(0);
+std::string worst_picture(const RowBlock& block, ImageShape shape, const std::string& caption) {
+  const std::vector<float> row = dense_row(block);
   const auto [low, high] = std::ranges::minmax(row);
   std::vector<float> pixels;
   for (const float v : row) pixels.push_back(high > low ? (v - low) / (high - low) : 0.5f);
-  return html::picture(pixels, block.image.height, block.image.width, block.image.channels,
-                       caption);
+  return html::picture(pixels, shape.height, shape.width, shape.channels, caption);
 }
 
 std::string worst_section(const Model& model, const TestView& test) {
@@ -125,23 +141,53 @@ std::string worst_section(const Model& model, const TestView& test) {
                       predicted = value_text(model, worst.predicted);
     rows.push_back({fmt::format("{}", worst.row), target, predicted, html::number(worst.error)});
     if (i < test.worst_rows.size())
-      pictures += worst_picture(test.worst_rows[i], fmt::format("row {}: {}, predicted {}",
-                                                                worst.row, target, predicted));
+      pictures +=
+          worst_picture(test.worst_rows[i], shape_of(model),
+                        fmt::format("row {}: {}, predicted {}", worst.row, target, predicted));
   }
   if (rows.empty()) return "";
   return (pictures.empty() ? "" : fmt::format("<div class=\"pictures\">{}</div>", pictures)) +
          html::table({"row", "target", "predicted", "error"}, rows);
 }
 
+/// The pairs of classes that are mistaken most often.
+std::string confused_pairs(const Model& model, const Matrix<double>& confusion) {
+  struct Pair {
+    Index truth, predicted;
+    double count;
+  };
+  std::vector<Pair> pairs;
+  for (Index i = 0; i < confusion.rows(); ++i)
+    for (Index j = 0; j < confusion.cols(); ++j)
+      if (i != j && confusion(i, j) > 0) pairs.push_back({i, j, confusion(i, j)});
+  std::ranges::stable_sort(pairs, std::greater{}, &Pair::count);
+  if (std::ssize(pairs) > kConfused) pairs.resize(kConfused);
+  std::vector<std::vector<std::string>> rows;
+  for (const Pair& pair : pairs)
+    rows.push_back({model.classes[static_cast<std::size_t>(pair.truth)],
+                    model.classes[static_cast<std::size_t>(pair.predicted)],
+                    html::number(pair.count)});
+  return rows.empty() ? "<p>None.</p>" : html::table({"true", "predicted", "rows"}, rows);
+}
+
 std::string test_section(const Model& model, const TestView& test) {
   if (test.score.task == Task::classification)
-    return model.classes.size() <= 40
+    return std::ssize(model.classes) <= kMatrixClasses
                ? html::heat_table("true \\ predicted", model.classes, test.score.confusion.view())
-               : "";
-  html::Series series{"", {}, false};
-  for (const auto& pair : test.pairs) series.points.push_back({pair.target, pair.predicted});
-  return html::chart("Prediction against target, of rows that were not trained on", {"target"},
-                     {"prediction"}, {series}, true);
+               : confused_pairs(model, test.score.confusion);
+  html::Series fitted{"", {}, false}, residuals{"", {}, false};
+  for (const auto& pair : test.pairs) {
+    fitted.points.push_back({pair.target, pair.predicted});
+    residuals.points.push_back({pair.predicted, pair.target - pair.predicted});
+  }
+  const std::string which =
+      model.outputs() > 1 ? fmt::format(" (the first of {} targets)", model.outputs()) : "";
+  return html::chart("Prediction against target, of rows that were not trained on" + which,
+                     {"target"}, {"prediction"}, {fitted}, true) +
+         html::chart(
+             "What is left, target less prediction: a pattern in it is something not learned" +
+                 which,
+             {"prediction"}, {"residual"}, {residuals});
 }
 
 bool is_picture(ImageShape shape) {
@@ -185,8 +231,7 @@ TestView look_at_test(const Model& model, RowSource& source, Score score, std::s
   TestView view{std::move(score), std::move(where), {}, {}};
   if (model.task == Task::regression)
     view.pairs = sample_pairs(model, source, view.score.rows, memory_limit);
-  const ImageShape shape = model.images.present() ? model.images.input : model.image;
-  if (is_picture(shape)) view.worst_rows = rows_at(source, view.score.worst);
+  if (is_picture(shape_of(model))) view.worst_rows = rows_at(source, view.score.worst);
   return view;
 }
 

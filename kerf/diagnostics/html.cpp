@@ -21,7 +21,7 @@ svg[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:4px}c
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;padding:0;margin:.2rem 0;font-size:.85rem}.legend svg{display:inline-block;width:28px;vertical-align:middle;margin-right:.35rem}
 details{margin:.3rem 0 1rem}summary{cursor:pointer;color:var(--soft);font-size:.9rem}summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}.says{font-size:1.05rem}tr.chosen td{background:color-mix(in srgb,var(--accent) 14%,transparent)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}td.n{text-align:right;font-variant-numeric:tabular-nums}
-th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+th button{all:unset;cursor:pointer;font-weight:600}th[aria-sort=ascending] button::after{content:' \25b2'}th[aria-sort=descending] button::after{content:' \25bc'}th button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .heat td{text-align:center;min-width:2.4rem;border:1px solid var(--line)}.heat th{text-align:right;border:0}
 pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.7rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 .pictures{display:flex;flex-wrap:wrap;gap:1rem}.pictures figure{width:7rem;margin:0}.pictures svg{width:7rem;image-rendering:pixelated}
@@ -29,10 +29,10 @@ pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;paddi
 )svg";
 
 constexpr const char* kScript = R"svg(
-for(const b of document.querySelectorAll('th button'))b.onclick=()=>{const t=b.closest('table'),i=[...b.closest('tr').children].indexOf(b.parentNode),
-down=b.parentNode.ariaSort==='ascending';for(const h of t.querySelectorAll('th'))h.ariaSort=null;b.parentNode.ariaSort=down?'descending':'ascending';
-const v=r=>{const s=r.children[i].textContent,n=parseFloat(s.replaceAll(',',''));return isNaN(n)?s:n};
-const rows=[...t.tBodies[0].rows].sort((p,q)=>{const a=v(p),c=v(q);return(a<c?-1:a>c?1:0)*(down?-1:1)});t.tBodies[0].append(...rows)};
+for(const b of document.querySelectorAll('th button'))b.onclick=()=>{const h=b.parentNode,t=b.closest('table'),i=[...h.parentNode.children].indexOf(h),
+down=h.getAttribute('aria-sort')==='ascending'?-1:1;for(const o of t.querySelectorAll('th'))o.removeAttribute('aria-sort');h.setAttribute('aria-sort',down<0?'descending':'ascending');
+const v=r=>{const s=r.children[i].textContent.trim(),n=parseFloat(s.replaceAll(',',''));return s===''?null:s==='infinite'||s==='no bound'?Infinity:isNaN(n)?s:n},text=a=>typeof a==='string';
+const rows=[...t.tBodies[0].rows].sort((p,q)=>{const a=v(p),c=v(q);return a===null||c===null?(a===null)-(c===null):down*(text(a)-text(c)||(a<c?-1:a>c?1:0))});t.tBodies[0].append(...rows)};
 for(const f of document.querySelectorAll('figure.chart')){const g=f.querySelector('svg[tabindex]'),o=f.querySelector('.tip'),c=[...g.querySelectorAll('circle')];let k=-1;
 const go=i=>{if(k>=0)c[k].classList.remove('at');k=i;if(k>=0){c[k].classList.add('at');o.textContent=c[k].querySelector('title').textContent}else o.textContent=''};
 g.addEventListener('pointerover',e=>{const i=c.indexOf(e.target);if(i>=0)go(i)});g.addEventListener('blur',()=>go(-1));
@@ -71,7 +71,7 @@ std::string escape(std::string_view text) {
 }
 
 std::string number(double value) {
-  if (!std::isfinite(value)) return "not finite";
+  if (!std::isfinite(value)) return value > 0 ? "infinite" : "not a number";
   if (value == std::floor(value) && std::abs(value) < 1e6) return fmt::format("{:.0f}", value);
   return fmt::format("{:.4g}", value);
 }
@@ -83,11 +83,13 @@ std::string table(const std::vector<std::string>& head,
     out += fmt::format("<th scope=\"col\"><button>{}</button></th>", escape(name));
   out += "</tr></thead><tbody>";
   for (const auto& row : rows) {
-    out += chosen-- == 0 ? "<tr class=\"chosen\">" : "<tr>";
+    const bool is_chosen = chosen-- == 0;
+    out += is_chosen ? "<tr class=\"chosen\">" : "<tr>";
     for (const auto& cell : row) {
       const bool numeric = !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) ||
                                              (cell[0] == '-' && cell.size() > 1));
-      out += fmt::format("<td{}>{}</td>", numeric ? " class=\"n\"" : "", escape(cell));
+      out += fmt::format("<td{}>{}{}</td>", numeric ? " class=\"n\"" : "", escape(cell),
+                         is_chosen && &cell == &row.front() ? " (chosen)" : "");
     }
     out += "</tr>";
   }

@@ -37,7 +37,8 @@ struct Series {
 
 struct Axis {
   std::string label;
-  bool log = false;  ///< points that are not positive are left out
+  /// Points with x <= 0 are left out; an axis with y <= 0 among its values becomes a plain one.
+  bool log = false;
 };
 
 /// A chart with a caption, which also stands for it where it cannot be seen.  `diagonal`: with the
@@ -56,7 +57,7 @@ std::string bars(const std::string& caption,
                  const std::vector<std::pair<std::string, double>>& values, std::size_t marked = 0);
 
 /// Cells are text (escaped here); columns whose cells are numbers sort as numbers.  `chosen`: the
-/// row to be seen first, or -1.
+/// row that was chosen, or -1.  Empty cells sort last.
 std::string table(const std::vector<std::string>& head,
                   const std::vector<std::vector<std::string>>& rows, Index chosen = -1);
 

@@ -76,8 +76,18 @@ struct Bounds {
   }
 };
 
-bool shown(const Point& p, const Axis& x, const Axis& y) {
-  return std::isfinite(p.x) && std::isfinite(p.y) && (!x.log || p.x > 0) && (!y.log || p.y > 0);
+bool shown(const Point& p, const Axis& x) {
+  return std::isfinite(p.x) && std::isfinite(p.y) && (!x.log || p.x > 0);
+}
+
+bool has_bar(const Point& p) { return p.high > p.low; }
+
+/// An error of 0 is the best of all, and has no place on a logarithmic axis.
+bool all_positive(const std::vector<Series>& series) {
+  for (const Series& s : series)
+    for (const Point& p : s.points)
+      if (!(p.y > 0) || (has_bar(p) && !(p.low > 0))) return false;
+  return true;
 }
 
 /// A number in few characters.
@@ -116,7 +126,7 @@ std::string tooltip(const Series& series, const Point& p, const Axis& x, const A
   std::string text = series.name.empty() ? "" : series.name + ": ";
   if (!p.label.empty()) text += p.label + ": ";
   text += fmt::format("{} {}, {} {}", x.label, number(p.x), y.label, number(p.y));
-  if (p.high > p.low) text += fmt::format(" ({} to {})", number(p.low), number(p.high));
+  if (has_bar(p)) text += fmt::format(" ({} to {})", number(p.low), number(p.high));
   return escape(text);
 }
 
@@ -127,7 +137,7 @@ std::string marks(const Series& series, std::size_t index, const Scale& to_x, co
   for (const Point& p : series.points) {
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", to_x(p.x), to_y(p.y));
     if (series.theory) continue;
-    if (p.high > p.low && (!y.log || p.low > 0))
+    if (has_bar(p))
       bars += fmt::format(
           R"svg(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}" stroke="{3}" stroke-opacity="0.5" stroke-width="3"/>)svg",
           to_x(p.x), to_y(p.low), to_y(p.high), colour);
@@ -167,7 +177,7 @@ std::string numbers_of(const std::vector<Series>& series, const Axis& x, const A
   bool named = false;
   for (const Series& s : series) named |= !s.name.empty();
   for (const Series& s : series)
-    for (const Point& p : s.points) {
+    for (const Point& p : s.theory ? std::vector<Point>{} : s.points) {
       std::vector<std::string> row;
       if (named) row.push_back(p.label.empty() ? s.name : s.name + ": " + p.label);
       row.push_back(number(p.x));
@@ -199,22 +209,25 @@ Series inverse_root_line(const std::vector<Point>& points) {
       low = std::min(low, p.x);
       high = std::max(high, p.x);
     }
-  if (count > 1)
-    for (const double x : {low, high})
-      line.points.push_back({x, std::exp(offset / count - std::log(x) / 2)});
+  constexpr int kSteps = 24;  // a curve on axes that are not logarithmic
+  for (int i = 0; count > 1 && i <= kSteps; ++i) {
+    const double x = low * std::pow(high / low, static_cast<double>(i) / kSteps);
+    line.points.push_back({x, std::exp(offset / count - std::log(x) / 2)});
+  }
   return line;
 }
 
-std::string chart(const std::string& caption, const Axis& x, const Axis& y,
+std::string chart(const std::string& caption, const Axis& x, const Axis& y_asked,
                   std::vector<Series> series, bool diagonal) {
   Bounds in_x, in_y;
+  for (Series& s : series) std::erase_if(s.points, [&](const Point& p) { return !shown(p, x); });
+  const Axis y{y_asked.label, y_asked.log && all_positive(series)};
   for (Series& s : series) {
-    std::erase_if(s.points, [&](const Point& p) { return !shown(p, x, y); });
     if (s.line) std::ranges::sort(s.points, {}, &Point::x);
     for (const Point& p : s.points) {
       in_x.add(p.x);
       in_y.add(p.y);
-      if (p.high > p.low && (!y.log || p.low > 0)) {
+      if (has_bar(p)) {
         in_y.add(p.low);
         in_y.add(p.high);
       }
@@ -234,7 +247,7 @@ std::string chart(const std::string& caption, const Axis& x, const Axis& y,
         to_x(in_x.low), to_y(in_x.low), to_x(in_x.high), to_y(in_x.high));
   for (std::size_t i = 0; i < series.size(); ++i) body += marks(series[i], i, to_x, to_y, x, y);
   const std::string svg = fmt::format(
-      R"svg(<svg viewBox="0 0 {} {}" width="{}" role="img" tabindex="0" aria-label="{}. Arrow keys read the points.">{}</svg>)svg",
+      R"svg(<svg viewBox="0 0 {} {}" width="{}" role="application" aria-roledescription="chart" tabindex="0" aria-label="{}. Arrow keys read the points."><g aria-hidden="true">{}</g></svg>)svg",
       kWidth, kHeight, kWidth, escape(caption), body);
   return figure(svg, caption,
                 R"svg(<output class="tip" aria-live="polite"></output>)svg" + legend(series),
@@ -247,8 +260,9 @@ std::string bars(const std::string& caption,
   constexpr double kLabel = 240, kRow = 24, kEnd = 80;
   double most = 0;
   for (const auto& [label, value] : values) most = std::max(most, value);
-  std::string body;
+  std::string body, read = caption;  // aloud, where it cannot be seen
   for (std::size_t i = 0; i < values.size(); ++i) {
+    read += fmt::format("{} {} {}", i == 0 ? ":" : ",", values[i].first, number(values[i].second));
     const double y = kRow * static_cast<double>(i);
     const double length = most > 0 ? values[i].second / most * (kWidth - kLabel - kEnd) : 0;
     body += fmt::format(
@@ -260,7 +274,7 @@ std::string bars(const std::string& caption,
   return figure(
       fmt::format(
           R"svg(<svg viewBox="0 0 {} {:.0f}" width="{}" role="img" aria-label="{}">{}</svg>)svg",
-          kWidth, kRow * static_cast<double>(values.size()) + 8, kWidth, escape(caption), body),
+          kWidth, kRow * static_cast<double>(values.size()) + 8, kWidth, escape(read), body),
       caption, "", "");
 }
 

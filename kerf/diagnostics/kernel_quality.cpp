@@ -49,8 +49,9 @@ struct RowSums {
 double correlation(double count, double x, double y, double xx, double yy, double xy) {
   const double vx = xx - x * x / count, vy = yy - y * y / count;
   const double rounding = 1e-14;
-  if (!(vx > rounding * xx) || !(vy > rounding * yy)) return 1;
-  return (xy - x * y / count) / std::sqrt(vx * vy);
+  const bool x_varies = vx > rounding * xx, y_varies = vy > rounding * yy;
+  if (!x_varies || !y_varies) return x_varies == y_varies ? 1 : 0;
+  return std::clamp((xy - x * y / count) / std::sqrt(vx * vy), -1.0, 1.0);
 }
 
 }  // namespace
@@ -82,9 +83,11 @@ void ExactSide::prepare(const Progress& progress) {
     for (const double v : exact_.row(i)) squares += v * v;
   }
   frobenius_ = std::sqrt(squares);
-  KERF_REQUIRE(blas::cholesky(inverse_factor_.view()) == 0, numeric,
-               "the kernel matrix plus n lambda = {:.3g} is not positive definite: raise --lambda",
-               ridge_);
+  KERF_REQUIRE(
+      blas::cholesky(inverse_factor_.view()) == 0, numeric,
+      "the kernel matrix plus n lambda = {:.3g} is not positive definite: a larger lambda is "
+      "needed",
+      ridge_);
   report(progress, "exact kernel", 2, 3);
   blas::triangular_inverse(inverse_factor_.view());
   double inverse_trace = 0;

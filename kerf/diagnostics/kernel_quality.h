@@ -40,7 +40,7 @@ struct EntryErrors {
   double mean = 0, rms = 0;  ///< of |Ka - K| over all n^2 entries
   double max = 0;
   Index max_row = 0, max_col = 0;  ///< where, in the sample
-  double correlation = 1;          ///< of the entries of Ka and K; 1 if either is constant
+  double correlation = 1;          ///< of the entries of Ka and K; 0 if one is constant, 1 if both
 };
 
 struct KernelQuality {

@@ -48,7 +48,7 @@ Matrix<float> features(const Matrix<float>& x, Index count, std::uint64_t seed) 
 }
 
 TEST(Lanczos, FindsTheEndsOfADenseSpectrum) {
-  for (const Index n : {1, 2, 7, 60, 300}) {
+  for (const Index n : {1, 2, 7, 60, 300, 700}) {  // more than the 400 steps it may take, too
     const Matrix<double> k = feature_gram(gaussian(n, 2 * n, 5).view());
     Matrix<double> vectors = copy(k);
     std::vector<double> all(static_cast<std::size_t>(n));
@@ -152,11 +152,23 @@ TEST(KernelQuality, CorrelationIsPearsons) {
               1e-12);
 }
 
+TEST(KernelQuality, FeaturesThatSayNothingHaveNoCorrelation) {
+  const Matrix<float> x = gaussian(20, 2, 4);
+  Matrix<float> zeros(20, 3);
+  zeros.fill(0);
+  const ExactSide exact(rbf(x), 1);
+  EXPECT_EQ(exact.compare(zeros.view()).entries.correlation, 0);
+  Matrix<double> constant(20, 20);
+  constant.fill(1);
+  EXPECT_EQ(ExactSide(std::move(constant), 1).compare(zeros.view()).entries.correlation, 1);
+}
+
 // The inequality itself: bounds of the risk with Ka from dense matrices.
 TEST(KernelQuality, RiskBoundHolds) {
   const Index n = 60;
   const Matrix<float> x = gaussian(n, 2, 9);
   const Matrix<double> k = rbf(x);
+  int checked = 0;
   for (const double lambda : {1e-1, 1e-2}) {
     const double ridge = lambda * n, noise = 0.3;
     const ExactSide exact(copy(k), ridge);
@@ -164,6 +176,7 @@ TEST(KernelQuality, RiskBoundHolds) {
       const Matrix<float> z = features(x, 512, seed);
       const auto found = exact.compare(z.view());
       if (found.spectral.epsilon >= 1) continue;
+      ++checked;
       const auto bound = [&](const Matrix<double>& kernel) {
         Matrix<double> a = copy(kernel), f(n, 1);
         for (Index i = 0; i < n; ++i) a(i, i) += ridge, f(i, 0) = std::sin(2 * x(i, 0)) + x(i, 1);
@@ -178,6 +191,7 @@ TEST(KernelQuality, RiskBoundHolds) {
                 bound(k) * found.risk_factor + noise * found.risk_noise);
     }
   }
+  EXPECT_GE(checked, 15) << "of 20";
 }
 
 TEST(KernelQuality, SpectraAreThoseOfTheMatrices) {
@@ -194,6 +208,19 @@ TEST(KernelQuality, SpectraAreThoseOfTheMatrices) {
   const auto ours = exact.compare(z.view(), true).spectrum;
   ASSERT_EQ(ours.size(), 50u);
   EXPECT_NEAR(ours[8], 0, 1e-6);  // rank 8
+}
+
+TEST(KernelQuality, LeadingEigenvaluesOfManyRowsAreThoseOfTheDenseMatrix) {
+  const Index n = kDenseRows + 80;
+  const Matrix<float> x = gaussian(n, 3, 2);
+  const Matrix<double> k = rbf(x);
+  const auto leading = ExactSide(copy(k), 1).spectrum();
+  ASSERT_GE(std::ssize(leading), kLeadingEigenvalues);
+  Matrix<double> vectors = copy(k);
+  std::vector<double> all(static_cast<std::size_t>(n));
+  blas::symmetric_eigen(vectors.view(), all);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kLeadingEigenvalues); ++i)
+    EXPECT_NEAR(leading[i], all[all.size() - 1 - i], 1e-5 * all.back()) << i;
 }
 
 TEST(KernelQuality, RefusesWhatMakesNoSense) {
@@ -224,22 +251,43 @@ TEST(Diagnose, AveragesOverSeedsOfOneSample) {
   DiagnoseOptions options;
   options.sample = 120;
   options.lambda = 1e-2;
+  options.seeds = 20;
   const auto found = diagnose(source, summary, "rff", {{"bandwidth", "2"}}, {64, 1024}, options);
   ASSERT_EQ(found.sizes.size(), 2u);
   EXPECT_EQ(found.sample, 120);
-  EXPECT_EQ(found.sizes[0].maps.size(), 5u);
+  EXPECT_EQ(found.sizes[0].maps.size(), 20u);
   for (const auto& metric : quality_metrics()) {
     const auto interval = quality_interval(found.sizes[1].maps, metric.name);
-    EXPECT_LE(interval.low, interval.mean) << metric.name;
+    EXPECT_LE(metric.least, interval.low) << metric.name;
+    EXPECT_LE(interval.high, metric.most) << metric.name;
+    EXPECT_LT(interval.low, interval.high) << metric.name << ": twenty seeds, twenty values";
   }
-  // Errors fall as m^-1/2: 4 times from 64 to 1,024, give or take.
-  const double few = quality_interval(found.sizes[0].maps, "relative_frobenius").mean;
-  const double many = quality_interval(found.sizes[1].maps, "relative_frobenius").mean;
-  EXPECT_GT(few / many, 2);
-  EXPECT_LT(few / many, 8);
+  // The mean square of the error is inversely proportional to m, exactly: 16 times from 64 to
+  // 1,024.
+  const auto square = [&](std::size_t size) {
+    std::vector<double> values;
+    for (const auto& map : found.sizes[size].maps)
+      values.push_back(std::pow(map.spectral.relative_frobenius, 2));
+    return interval_of(values);
+  };
+  const Interval few = square(0), many = square(1);
+  const double error = std::hypot(few.sd / few.mean, many.sd / many.mean) / std::sqrt(20.0);
+  EXPECT_NEAR(few.mean / many.mean / 16, 1, 4 * error);
+  EXPECT_LT(4 * error, 0.75) << "else it says nothing";
   EXPECT_EQ(diagnose(source, summary, "nystrom", {}, {300}, options).sizes.size(), 1u);
   options.sample = 100000;
   EXPECT_THROW(diagnose(source, summary, "rff", {}, {64}, options, 1000), Error);
+}
+
+TEST(Diagnose, PromisesWhatTheWorstSeedKeeps) {
+  Diagnosis d;
+  d.lambda = 1e-3;
+  d.sizes.push_back({64, std::vector<KernelQuality>(2)});
+  d.sizes[0].maps[0].spectral.epsilon = 0.5;
+  d.sizes[0].maps[1].spectral.epsilon = 0.75;
+  EXPECT_NE(describe_quality(d).find("at most 4 times"), std::string::npos) << describe_quality(d);
+  d.sizes[0].maps[1].spectral.epsilon = 1.01;  // on average still below 1
+  EXPECT_NE(describe_quality(d).find("promises nothing"), std::string::npos);
 }
 
 }  // namespace

@@ -33,11 +33,21 @@ std::pair<PlanGoal, double> goal_of(const PlanOptions& options) {
   return {static_cast<PlanGoal>(at), targets[at]};
 }
 
-/// The first size that the map accepts, at most 4,096.
-Index first_size(const SampledMap& map) {
-  for (Index m = kFirstFeatures;; m *= 2) {
+/// Whether the map can have so many features.
+bool possible(const SampledMap& map, Index features) {
+  try {
+    map.options(features);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return false;
+  }
+}
+
+/// The first size that the map accepts: 32, fewer if no more are allowed, or up to 4,096.
+Index first_size(const SampledMap& map, Index most) {
+  for (Index m = std::min(kFirstFeatures, most / 2 * 2);; m *= 2) {
     try {
-      map.entry().complete(map.options(m));
       map.features(m, 0);
       return m;
     } catch (const Error& error) {
@@ -46,10 +56,12 @@ Index first_size(const SampledMap& map) {
   }
 }
 
-FitOptions fit_options(const PlanOptions& options, std::uint64_t seed) {
+/// `lambda`: of the fit that is planned; none: chosen by it.
+FitOptions fit_options(const PlanOptions& options, std::optional<double> lambda,
+                       std::uint64_t seed) {
   FitOptions fit;
   fit.scale = options.scale;
-  fit.lambda = options.lambda;
+  fit.lambda = lambda;
   fit.seed = static_cast<Index>(seed);
   return fit;
 }
@@ -65,12 +77,10 @@ double validation_error(RowSource& source, const DataSummary& summary, const std
       summarise(training, summary.task, summary.classes, key.child("holdout"), progress);
   part.is_bytes = summary.is_bytes;
   part.one_hot = summary.one_hot;
-  const FitResult fitted =
-      fit(training, part, map, map_options, fit_options(options, seed), memory_limit, progress);
+  const FitResult fitted = fit(training, part, map, map_options,
+                               fit_options(options, options.lambda, seed), memory_limit, progress);
   const Score score = evaluate(fitted.model, held_out, memory_limit);
-  // None wrong of so many: less than one, not nothing.
-  const double least = 0.5 / static_cast<double>(score.rows);
-  return score.task == Task::classification ? std::max(1 - score.accuracy, least) : 1 - score.r2;
+  return score.task == Task::classification ? 1 - score.accuracy : 1 - score.r2;
 }
 
 /// Everything that a plan is made from.
@@ -85,29 +95,31 @@ class Planner {
         options_(options),
         memory_limit_(memory_limit),
         progress_(progress),
-        scaling_(make_scaling(options.scale, summary)),
-        key_(rng::Key{static_cast<std::uint64_t>(options.seed)}.child("diagnose")),
-        sample_(draw_sample(source, summary, scaling_, std::min(options.sample, summary.rows), key_,
-                            progress)),
-        map_(source, summary, scaling_, sample_, map, map_options, memory_limit) {
+        map_(source, summary, map, map_options, {options.sample, options.seed, options.scale},
+             memory_limit, progress) {
     std::tie(plan_.goal, plan_.target) = goal_of(options);
     plan_.lambda = options.lambda;
     if (!plan_.lambda && plan_.goal != PlanGoal::validation_error) plan_.lambda = kDefaultLambda;
+    // An error of the kernel is not one at a lambda: the fit may choose its own.
+    plan_.fit_lambda = plan_.goal == PlanGoal::epsilon ? plan_.lambda : options.lambda;
     plan_.map = map;
     plan_.rows = summary.rows;
     plan_.cols = summary.cols;
-    plan_.sample = sample_.rows();
+    plan_.sample = sample_rows();
     KERF_REQUIRE(plan_.goal != PlanGoal::validation_error || summary.targets >= 1, usage,
                  "a validation error needs a target column: say which with --target");
   }
 
   Plan run() {
-    exact_.emplace(*map_.kernel(), sample_.x(), ridge(), progress_);
-    plan_.statistical_dimension = exact_->statistical_dimension();
+    if (plan_.goal != PlanGoal::validation_error) {
+      exact_.emplace(*map_.kernel(), map_.rows(), ridge(), progress_);
+      plan_.statistical_dimension = exact_->statistical_dimension();
+    }
     SizeSearch search;
     search.target = plan_.target;
-    search.first = first_size(map_);
+    search.first = first_size(map_, options_.most);
     search.most = options_.most;
+    search.possible = [&](Index m) { return possible(map_, m); };
     search.may_level_off = plan_.goal == PlanGoal::validation_error;
     search.measure = [&](Index m) { return measure(m); };
     SizeSearchResult found = search_size(search);
@@ -125,14 +137,17 @@ class Planner {
   }
 
  private:
+  Index sample_rows() const { return map_.rows().rows(); }
+
   double ridge() const {
-    return plan_.lambda.value_or(kDefaultLambda) * static_cast<double>(sample_.rows());
+    return plan_.lambda.value_or(kDefaultLambda) * static_cast<double>(sample_rows());
   }
 
   std::vector<double> measure(Index m) {
-    require_memory(ExactSide::bytes(sample_.rows(), m), memory_limit_,
-                   fmt::format("measuring {} features on {} rows", m, sample_.rows()),
-                   "take a smaller --sample or --most, or raise --memory");
+    if (exact_)
+      require_memory(ExactSide::bytes(sample_rows(), m), memory_limit_,
+                     fmt::format("measuring {} features on {} rows", m, sample_rows()),
+                     "take a smaller --sample or --most, or raise --memory");
     std::vector<double> values;
     for (Index s = 0; s < options_.seeds; ++s) {
       report(progress_, fmt::format("{} features", m), s, options_.seeds);
@@ -164,26 +179,31 @@ class Planner {
     in.goal = plan_.goal;
     in.target = plan_.target;
     in.delta = options_.delta;
-    const bool rows_matter = plan_.goal == PlanGoal::validation_error;
-    in.rows = rows_matter ? summary_.rows : sample_.rows();
+    if (!exact_) {  // theory knows the rows only
+      in.rows = summary_.rows;
+      plan_.bounds = published_bounds(in);
+      return;
+    }
+    in.rows = sample_rows();
     const auto found = plan_.options.find("bias");
     const double bias = found == plan_.options.end() ? 0 : parse_number(found->second).value_or(0);
     in.cols = summary_.cols + (bias != 0 ? 1 : 0);
     in.ridge = ridge();
     in.trace = exact_->trace();
     in.frobenius = exact_->frobenius();
-    in.statistical_dimension = plan_.statistical_dimension;
-    in.rows_norm_squared = squared_norm_of_rows(sample_.x(), bias);
+    in.statistical_dimension = exact_->statistical_dimension();
+    in.rows_norm_squared = squared_norm_of_rows(map_.rows(), bias);
     plan_.bounds = published_bounds(in);
   }
 
-  /// Sums over the sample's rows, as a fit does them, against what solver.h assumes.
+  /// Sums over as many rows as the sample has, as a fit does them, against what solver.h assumes.
   double slowdown() {
     constexpr Index kFeatures = 1024;
-    Matrix<float> z(sample_.rows(), kFeatures);
-    rng::fill_normal(key_.child("speed"), 0,
-                     std::span(z.data(), static_cast<std::size_t>(z.rows() * z.cols())));
-    Matrix<double> y(sample_.rows(), 1);
+    const Index n = sample_rows();
+    Matrix<float> z(n, kFeatures);
+    rng::fill_normal(rng::Key{0}.child("speed"), 0,
+                     std::span(z.data(), static_cast<std::size_t>(n * kFeatures)));
+    Matrix<double> y(n, 1);
     y.fill(0);
     const Origin origin = origin_of(z.view(), y.view());
     double best = std::numeric_limits<double>::infinity();
@@ -196,7 +216,7 @@ class Planner {
       }
       best = std::min(best, seconds);
     }
-    const double flops = static_cast<double>(sample_.rows()) * kFeatures * kFeatures;
+    const double flops = static_cast<double>(n) * kFeatures * kFeatures;
     return std::clamp(best * speed::kSingle * threads() / flops, 0.2, 20.0);
   }
 
@@ -213,9 +233,9 @@ class Planner {
       const double all = measured != feature_seconds_.end()
                              ? measured->second
                              : seconds * static_cast<double>(m) / static_cast<double>(largest);
-      plan_.costs.push_back(
-          fit_cost(summary_, map_.entry(), map_.options(m), m, fit_options(options_, 1),
-                   {all / static_cast<double>(sample_.rows()), slower}, memory_limit_));
+      plan_.costs.push_back(fit_cost(
+          summary_, map_.entry(), map_.options(m), m, fit_options(options_, plan_.fit_lambda, 1),
+          {all / static_cast<double>(sample_rows()), slower}, memory_limit_));
     }
   }
 
@@ -225,11 +245,8 @@ class Planner {
   const PlanOptions& options_;
   Index memory_limit_;
   const Progress& progress_;
-  Scaling scaling_;
-  rng::Key key_;
-  RowBlock sample_;
   SampledMap map_;
-  std::optional<ExactSide> exact_;
+  std::optional<ExactSide> exact_;  // for errors of the kernel
   Index used_seeds_ = 0;
   std::map<Index, double> feature_seconds_;  // of the sample, by number of features
   Plan plan_;
@@ -269,9 +286,10 @@ Plan make_plan(RowSource& source, const DataSummary& summary, const std::string&
   {
     const Stopwatch watch(seconds);
     const Index n = std::min(options.sample, summary.rows);
-    require_memory(ExactSide::bytes(n, kFirstFeatures), memory_limit,
-                   fmt::format("comparing kernel matrices of {} rows", n),
-                   "take a smaller --sample or raise --memory");
+    if (options.validation_error == 0)
+      require_memory(ExactSide::bytes(n, kFirstFeatures), memory_limit,
+                     fmt::format("comparing kernel matrices of {} rows", n),
+                     "take a smaller --sample or raise --memory");
     plan = Planner(source, summary, map, map_options, options, memory_limit, progress).run();
   }
   plan.seconds = seconds;

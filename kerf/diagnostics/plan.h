@@ -8,7 +8,8 @@
 //   log v = a - b log m,  by least squares through the sizes within a factor of 5 of the last,
 // and the prediction limit of one more value at m,
 //   u(m) = exp(a - b log m + t sd sqrt(1 + h(m))),  t: Student's 97.5 % quantile,
-// give the least m with u(m) <= target.  As soon as that m is at most twice the largest measured,
+// (validation errors: the same of v in place of log v, because they may be 0 and spread alike at
+// every size) give the least m with u(m) <= target.  As soon as that m is at most twice the largest measured,
 // it is measured itself and the line drawn again, until it holds.  Where m would be larger than
 // `most`, it is extrapolated with a slope b of at most 1/2, theory's, and the answer says so.  A
 // validation error that no longer falls is reported as out of reach.
@@ -75,10 +76,11 @@ struct Plan {
   std::string map;
   Params options;  ///< of the answer, or of the largest size; nothing automatic
   Index rows = 0, cols = 0, sample = 0;
-  std::optional<double> lambda;  ///< none: chosen by each fit
-  double statistical_dimension = 0;
-  std::vector<Size> sizes;        ///< measured, ascending
-  std::optional<Index> features;  ///< the answer; none: out of reach
+  std::optional<double> lambda;      ///< of the measurements; none: chosen by each fit
+  std::optional<double> fit_lambda;  ///< of the fit that is recommended; none: chosen by it
+  std::optional<double> statistical_dimension;  ///< none: no kernel was looked at
+  std::vector<Size> sizes;                      ///< measured, ascending
+  std::optional<Index> features;                ///< the answer; none: out of reach
   bool extrapolated = false;
   double slope = 0;    ///< -b of the last line
   std::string reason;  ///< how the answer came about, in words

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "kerf/core/memory.h"
+#include <cmath>
+
 #include "kerf/diagnostics/html.h"
 #include "kerf/diagnostics/interval.h"
 #include "kerf/diagnostics/plan.h"
@@ -65,7 +66,8 @@ std::string cost_section(const Plan& plan) {
     const bool answer = plan.features == cost.features;
     if (answer) chosen = std::ssize(rows);
     rows.push_back({fmt::format("{}", cost.features), fmt::format("{:.2g}", cost.seconds),
-                    human_bytes(cost.memory), cost.solver});
+                    fmt::format("{:.0f}", std::ceil(static_cast<double>(cost.memory) / 1048576)),
+                    cost.solver});
     seconds.points.push_back({static_cast<double>(cost.features), cost.seconds, answer});
   }
   return html::chart(
@@ -73,22 +75,25 @@ std::string cost_section(const Plan& plan) {
                          "the speed measured on the sample",
                          plan.rows),
              {"features", true}, {"seconds", true}, {seconds}) +
-         html::table({"features", "seconds", "memory", "solver"}, rows, chosen);
+         html::table({"features", "seconds", "memory, MB", "solver"}, rows, chosen);
 }
 
 }  // namespace
 
 std::string plan_report(const Plan& plan, const std::string& fit, const std::string& command) {
-  std::string body = html::facts(
-      {{"target", fmt::format("{} {}", label_of(plan), html::number(plan.target))},
-       {"features", plan.features ? fmt::format("{}", *plan.features) : "out of reach"},
-       {"map", plan.map},
-       {"rows", fmt::format("{}, {} in the sample", plan.rows, plan.sample)},
-       {"lambda", plan.lambda ? fmt::format("{:g}", *plan.lambda) : "chosen by each fit"},
-       {"statistical dimension", html::number(plan.statistical_dimension)},
-       {"error falls as", fmt::format("features^-{:.2f}", plan.slope)},
-       {"time of the plan", fmt::format("{:.1f} s", plan.seconds)},
-       {"options of the map", html::option_text(plan.options)}});
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"target", fmt::format("{} {}", label_of(plan), html::number(plan.target))},
+      {"features", plan.features ? fmt::format("{}", *plan.features) : "out of reach"},
+      {"map", plan.map},
+      {"rows", fmt::format("{}, {} in the sample", plan.rows, plan.sample)},
+      {"lambda", plan.lambda ? fmt::format("{:g}", *plan.lambda) : "chosen by each fit"},
+      {"error goes as", fmt::format("features^({:.2f})", -plan.slope)},
+      {"time of the plan", fmt::format("{:.1f} s", plan.seconds)},
+      {"options of the map", html::option_text(plan.options)}};
+  if (plan.statistical_dimension)
+    facts.insert(facts.begin() + 5,
+                 {"statistical dimension", html::number(*plan.statistical_dimension)});
+  std::string body = html::facts(facts);
   if (plan.features)
     body += html::section("Do this", fmt::format("<pre>{}</pre>", html::escape(fit)));
   body += html::section("Measured", measured_chart(plan));

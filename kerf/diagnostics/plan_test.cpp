@@ -8,7 +8,9 @@
 #include "kerf/core/error.h"
 #include "kerf/core/random.h"
 #include "kerf/diagnostics/compare.h"
+#include "kerf/diagnostics/sampled_map.h"
 #include "kerf/diagnostics/size_search.h"
+#include "kerf/learn/trainer.h"
 
 namespace kerf {
 namespace {
@@ -54,6 +56,8 @@ TEST(SizeSearch, KeepsItsPromiseWithoutWaste) {
     const auto found = search(values, 0.11);
     ASSERT_TRUE(found.features);
     EXPECT_FALSE(found.extrapolated);
+    // Two sizes or more, a factor of two apart, five values each: 0.1 / (sqrt(10) log(2) / 2) is
+    // the standard error, 0.35 is 3.8 of it.
     EXPECT_NEAR(found.slope, b, 0.35);
     kept += values.draw(*found.features) <= 0.11;
     // The least m that would do: 1.96 sd above the mean.
@@ -91,6 +95,67 @@ TEST(SizeSearch, SaysWhenTheErrorLevelsOff) {
   EXPECT_NE(found.reason.find("no longer falls"), std::string::npos) << found.reason;
   s.target = 0;
   EXPECT_THROW(search_size(s), Error);
+}
+
+TEST(SizeSearch, NamesNoSizeThatTheMapCannotHave) {
+  Simulated values(4, 0.5, 0.02, 1);
+  SizeSearch s;
+  s.target = 0.02;
+  s.most = 2048;
+  s.measure = [&](Index m) { return values.five(m); };
+  s.possible = [](Index m) { return m <= 16384; };
+  const auto found = search_size(s);
+  EXPECT_FALSE(found.features);
+  EXPECT_NE(found.reason.find("more than the map can have"), std::string::npos) << found.reason;
+}
+
+// Errors of 90 held-out rows, none wrong among them: parts that are wrong fall from 0.10 to 0.03.
+// A new one exceeds the target with about 2.5 %; more than 10 % of 300 would be a false alarm of
+// 1e-9 at 4 %.
+TEST(SizeSearch, CountsOfFewRowsCanBeZero) {
+  constexpr int kTrials = 300, kRows = 90;
+  int kept = 0, found_some = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const rng::Key key{static_cast<std::uint64_t>(trial)};
+    std::uint64_t drawn = 0;
+    const auto draw = [&](Index m) {
+      const double part = 0.03 + 0.07 * std::sqrt(32.0 / static_cast<double>(m));
+      int wrong = 0;
+      for (int i = 0; i < kRows; ++i) wrong += rng::uniform(key, drawn++) < part;
+      return static_cast<double>(wrong) / kRows;
+    };
+    SizeSearch s;
+    s.target = 0.09;
+    s.most = 16384;
+    s.may_level_off = true;
+    s.measure = [&](Index m) {
+      std::vector<double> out;
+      for (int i = 0; i < 5; ++i) out.push_back(draw(m));
+      return out;
+    };
+    const auto found = search_size(s);
+    if (!found.features) continue;
+    ++found_some;
+    kept += draw(*found.features) <= 0.09;
+  }
+  // With many features 0.03 wrong have a spread of 0.018: 0.09 is three of them away, and most
+  // searches get there.
+  EXPECT_GE(found_some, 0.95 * kTrials);
+  EXPECT_GE(kept, 0.9 * found_some);
+}
+
+TEST(SizeSearch, SaysThatTheMeanMeetsATargetWhichNoSingleMapIsSureOf) {
+  int turn = 0;
+  SizeSearch s;
+  s.target = 0.07;
+  s.may_level_off = true;
+  s.measure = [&](Index) {
+    return ++turn % 2 == 0 ? std::vector<double>{0, 0.1, 0.02, 0.12, 0.04}
+                           : std::vector<double>{0.1, 0, 0.04, 0.02, 0.12};
+  };
+  const auto found = search_size(s);
+  EXPECT_FALSE(found.features);
+  EXPECT_NE(found.reason.find("meets the target, but"), std::string::npos) << found.reason;
 }
 
 // The formulas, by hand.
@@ -144,6 +209,38 @@ struct Toy {
   MemorySource source;
   DataSummary summary;
 };
+
+// Whatever a fit works out from the rows (scale, bandwidth, bias, whether layers are split), what
+// is measured has too.
+TEST(SampledMap, IsTheMapOfAFit) {
+  Matrix<float> x(200, 64);
+  Matrix<double> y(200, 1);
+  for (Index i = 0; i < 200; ++i) y(i, 0) = static_cast<double>(i % 7);
+  rng::fill_normal(rng::Key{3}, 0, std::span(x.data(), 200 * 64));
+  MemorySource source(x.view(), y.view());
+  DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  for (const ImageShape shape : {ImageShape{}, ImageShape{8, 8, 1}}) {
+    summary.image = shape;
+    for (const char* map : {"rff", "arccos", "ntk-rf", "nystrom"}) {
+      const SampledMap sampled(source, summary, map, {}, {}, 0);
+      for (const Index m : {64, 600, 1200}) {
+        FitOptions options;
+        options.lambda = 1;
+        const auto fitted =
+            fit(source, summary, map, {{"features", std::to_string(m)}}, options).model;
+        EXPECT_EQ(sampled.options(m), fitted.recipe.options) << map << " " << m;
+        if (fitted.recipe.state) continue;
+        Matrix<float> scaled_features = sampled.features(m, 1);
+        RowBlock first;
+        MemorySource(x.view(), {}).next(first);
+        fitted.scaling.apply(first);
+        Matrix<float> z(200, m);
+        fitted.recipe.make(0)->transform(first.x(), z.view());
+        EXPECT_TRUE(std::equal(z.data(), z.data() + 200 * m, scaled_features.data())) << map;
+      }
+    }
+  }
+}
 
 TEST(Plan, MeetsEachKindOfTarget) {
   Toy toy;

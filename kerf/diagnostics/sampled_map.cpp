@@ -10,9 +10,12 @@
 
 namespace kerf {
 
-RowBlock draw_sample(RowSource& source, const DataSummary& summary, const Scaling& scaling,
-                     Index count, rng::Key key, const Progress& progress) {
-  SampleKeeper keeper(key, count);
+namespace {
+
+RowBlock draw_sample(RowSource& source, const DataSummary& summary, const SampleOptions& options,
+                     const Progress& progress) {
+  const auto key = rng::Key{static_cast<std::uint64_t>(options.seed)}.child("diagnose");
+  SampleKeeper keeper(key, std::min(options.rows, summary.rows));
   RowBlock block;
   Index done = 0;
   source.rewind();
@@ -24,9 +27,10 @@ RowBlock draw_sample(RowSource& source, const DataSummary& summary, const Scalin
   RowBlock sample = keeper.take();
   KERF_REQUIRE(sample.rows() >= 2, data, "a comparison needs at least 2 rows, not {}",
                sample.rows());
-  scaling.apply(sample);
   return sample;
 }
+
+}  // namespace
 
 std::vector<Index> parse_sizes(const std::string& text) {
   std::vector<Index> sizes;
@@ -46,27 +50,34 @@ std::vector<Index> parse_sizes(const std::string& text) {
   return sizes;
 }
 
-SampledMap::SampledMap(RowSource& source, const DataSummary& summary, const Scaling& scaling,
-                       const RowBlock& sample, std::string map, const Params& options,
-                       Index memory_limit)
+SampledMap::SampledMap(RowSource& source, const DataSummary& summary, std::string map,
+                       const Params& options, const SampleOptions& sample, Index memory_limit,
+                       const Progress& progress)
     : source_(source),
       summary_(summary),
-      scaling_(scaling),
-      sample_(sample),
       map_(std::move(map)),
       entry_(find_feature_map(map_)),
-      options_(entry_.complete(resolve_automatic(entry_.options(), options, summary, scaling))),
-      memory_limit_(memory_limit) {}
+      scaling_(make_scaling(resolve_scale(sample.scale, summary, entry_.options()), summary)),
+      given_(options),
+      resolved_(entry_.complete(resolve_automatic(entry_.options(), options, summary, scaling_))),
+      sample_(draw_sample(source, summary, sample, progress)),
+      memory_limit_(memory_limit) {
+  scaling_.apply(sample_);
+}
 
 Params SampledMap::options(Index features) const {
-  Params all = options_;
+  // Numbers (bandwidth, bias) hold for every size; choices (split) depend on it.
+  const auto infos = entry_.options();
+  Params all = given_;
+  for (const OptionInfo& info : infos)
+    if (info.type == OptionType::automatic) all[info.name] = resolved_.at(info.name);
   all["features"] = std::to_string(features);
-  return all;
+  return entry_.complete(resolve_automatic(infos, all, summary_, scaling_));
 }
 
 Matrix<float> SampledMap::features(Index count, std::uint64_t seed, double* seconds,
                                    const Progress& progress) const {
-  Recipe recipe{map_, entry_.complete(options(count)), seed, summary_.cols};
+  Recipe recipe{map_, options(count), seed, summary_.cols};
   ScaledSource scaled(source_, scaling_);
   recipe.fit(scaled, memory_limit_, progress);
   const auto map = recipe.make(memory_limit_);

@@ -1,5 +1,5 @@
 // A feature map on a sample of the rows, for any number of features and any seed: what diagnose,
-// plan and compare look at.
+// plan and compare look at.  Its scaling and options are those that a fit would work out.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,26 +13,28 @@
 
 namespace kerf {
 
-/// Up to `count` rows drawn by key, in row order, scaled.
-RowBlock draw_sample(RowSource& source, const DataSummary& summary, const Scaling& scaling,
-                     Index count, rng::Key key, const Progress& progress = {});
-
 /// "256,1024" to numbers, ascending; Error (usage) for anything else.
 std::vector<Index> parse_sizes(const std::string& text);
 
+/// Which rows, and how they are scaled.
+struct SampleOptions {
+  Index rows = 1000;  ///< at most, drawn by the seed, in row order
+  Index seed = 1;
+  ScaleKind scale = ScaleKind::automatic;
+};
+
 class SampledMap {
  public:
-  /// Everything must outlive it.  `options` may hold "auto"; "features" in it is the default size.
-  SampledMap(RowSource& source, const DataSummary& summary, const Scaling& scaling,
-             const RowBlock& sample, std::string map, const Params& options, Index memory_limit);
+  /// Source and summary must outlive it.  `options` may hold "auto".
+  SampledMap(RowSource& source, const DataSummary& summary, std::string map, const Params& options,
+             const SampleOptions& sample, Index memory_limit, const Progress& progress = {});
 
   const std::string& name() const { return map_; }
   const FeatureMapEntry& entry() const { return entry_; }
-  const RowBlock& rows() const { return sample_; }
-  /// Every option with its value, nothing automatic.
-  const Params& options() const { return options_; }
+  RowsView rows() const { return sample_.x(); }
+  /// Every option with its value for so many features, nothing automatic: those of a fit.
   Params options(Index features) const;
-  std::unique_ptr<Kernel> kernel() const { return entry_.kernel(options_); }
+  std::unique_ptr<Kernel> kernel() const { return entry_.kernel(resolved_); }
   /// Whether the map learns from the rows.
   bool learns() const { return entry_.fit != nullptr; }
 
@@ -43,11 +45,12 @@ class SampledMap {
  private:
   RowSource& source_;
   const DataSummary& summary_;
-  const Scaling& scaling_;
-  const RowBlock& sample_;
   std::string map_;
   const FeatureMapEntry& entry_;
-  Params options_;
+  Scaling scaling_;
+  Params given_;     // by the user
+  Params resolved_;  // with every number worked out, for some number of features
+  RowBlock sample_;
   Index memory_limit_;
 };
 

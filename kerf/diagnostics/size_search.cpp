@@ -14,23 +14,26 @@ namespace {
 constexpr double kConfidence = 0.975;  // of one more value; one-sided
 constexpr double kWindow = 5;          // sizes within this factor make the line
 constexpr double kLevel = 0.01;        // a fall by less, for twice the features, is none
+constexpr std::size_t kSure = 3;       // rounds of values before that is believed
 constexpr int kConfirmations = 4, kMeasurements = 40;
 constexpr double kTheorySlope = 0.5;
+constexpr double kNoMap = 1e9;  // features that no map has
 
 using Sizes = std::vector<SizeSearchResult::Size>;
 
-/// log v = a - b log m with what one more value may differ from it by.
+/// log v = a - b log m, or v = a - b log m (`plain`), with what one more value may differ from it
+/// by.
 class Line {
  public:
   /// Through the sizes between `least` and `largest` features.
-  Line(const Sizes& sizes, double least, double largest) {
+  Line(const Sizes& sizes, double least, double largest, bool plain) : plain_(plain) {
     for (const auto& size : sizes) {
       const auto m = static_cast<double>(size.features);
       if (m < least || m > largest) continue;
       ++distinct_;
       for (const double v : size.values) {
         x_.push_back(std::log(m));
-        y_.push_back(std::log(std::max(v, 1e-300)));
+        y_.push_back(plain ? v : std::log(std::max(v, 1e-300)));
       }
     }
     const auto n = static_cast<double>(x_.size());
@@ -53,13 +56,17 @@ class Line {
     }
   }
 
-  double slope() const { return slope_; }
-  double mean(double m) const { return std::exp(mean_y_ - slope_ * (std::log(m) - mean_x_)); }
+  /// b of v ~ m^-b at m.
+  double exponent(double m) const {
+    if (!plain_) return slope_;
+    return mean(m) > 0 ? slope_ / mean(m) : 0;
+  }
+  double mean(double m) const { return value(height(m)); }
   /// What one more value at m stays below.
   double limit(double m) const {
     const double away = std::log(m) - mean_x_, n = static_cast<double>(x_.size());
     const double h = 1 / n + (sxx_ > 0 ? away * away / sxx_ : 0);
-    return mean(m) * std::exp(quantile_ * sd_ * std::sqrt(1 + h));
+    return value(height(m) + quantile_ * sd_ * std::sqrt(1 + h));
   }
   /// The least m in low .. high with limit(m) <= target, or infinite.
   double solve(double target, double low, double high) const {
@@ -71,6 +78,10 @@ class Line {
   }
 
  private:
+  double height(double m) const { return mean_y_ - slope_ * (std::log(m) - mean_x_); }
+  double value(double height) const { return plain_ ? height : std::exp(height); }
+
+  bool plain_;
   std::vector<double> x_, y_;
   int distinct_ = 0;
   double mean_x_ = 0, mean_y_ = 0, sxx_ = 0, slope_ = 0, sd_ = 0, quantile_ = 0;
@@ -89,8 +100,8 @@ class Search {
   SizeSearchResult run() {
     measure(search_.first);
     while (!result_.features && result_.reason.empty()) next();
-    const Line line = line_at(result_.features.value_or(last().features));
-    result_.slope = line.slope();
+    const Index answer = result_.features.value_or(last().features);
+    result_.slope = line_at(answer).exponent(static_cast<double>(answer));
     for (auto& size : result_.sizes) {
       const auto m = static_cast<double>(size.features);
       size.limit = line_at(size.features).limit(m);
@@ -114,7 +125,7 @@ class Search {
 
   Line line_at(Index features) const {
     const auto m = static_cast<double>(features);
-    return {result_.sizes, m / kWindow, m * kWindow};
+    return {result_.sizes, m / kWindow, m * kWindow, search_.may_level_off};
   }
 
   void next() {
@@ -136,14 +147,19 @@ class Search {
       if (std::isfinite(found)) return confirm(rounded_up(found));
     }
     if (levelled_off()) {
-      result_.reason = fmt::format(
-          "the error no longer falls: {:.3g} with {} features, and twice as many bring less than "
-          "1 %",
-          line.mean(m), last().features);
+      // Few values may seem level by chance: look again before giving up.
+      if (last().values.size() < kSure * result_.sizes.front().values.size()) {
+        const Index half = half_of(last())->features;
+        measure(last().features);
+        return measure(half);
+      }
+      result_.reason = where_it_stands(
+          fmt::format("the error no longer falls with more than {} features", last().features));
       return;
     }
-    if (2 * last().features <= search_.most)
-      measure(2 * last().features);
+    const Index larger = std::min(2 * last().features, search_.most / 2 * 2);
+    if (larger > last().features)
+      measure(larger);
     else
       extrapolate();
   }
@@ -167,30 +183,55 @@ class Search {
     result_.reason = "drawn from the sizes around it";
   }
 
+  /// What was reached, for a search that ends without an answer.
+  std::string where_it_stands(const std::string& why) const {
+    const auto m = static_cast<double>(last().features);
+    const Line line = line_at(last().features);
+    if (line.mean(m) > search_.target) return fmt::format("{}: {:.3g}", why, line.mean(m));
+    return fmt::format(
+        "{}: {:.3g} on average, which meets the target, but another map may have up to {:.3g} "
+        "(97.5 %)",
+        why, line.mean(m), line.limit(m));
+  }
+
+  /// Twice as many features brought less than 1 %, two times in a row.
   bool levelled_off() const {
-    const std::size_t count = result_.sizes.size();
-    if (!search_.may_level_off || count < 3) return false;
-    const auto mean = [&](std::size_t i) { return interval_of(result_.sizes[i].values).mean; };
-    return mean(count - 1) > (1 - kLevel) * mean(count - 2) &&
-           mean(count - 2) > (1 - kLevel) * mean(count - 3);
+    if (!search_.may_level_off) return false;
+    const SizeSearchResult::Size* half = half_of(last());
+    const SizeSearchResult::Size* quarter = half != nullptr ? half_of(*half) : nullptr;
+    if (quarter == nullptr) return false;
+    const auto mean = [](const SizeSearchResult::Size& size) {
+      return interval_of(size.values).mean;
+    };
+    return mean(last()) >= (1 - kLevel) * mean(*half) &&
+           mean(*half) >= (1 - kLevel) * mean(*quarter);
+  }
+
+  /// The largest size of at most half the features, or null.
+  const SizeSearchResult::Size* half_of(const SizeSearchResult::Size& size) const {
+    const SizeSearchResult::Size* found = nullptr;
+    for (const auto& other : result_.sizes)
+      if (2 * other.features <= size.features) found = &other;
+    return found;
   }
 
   void extrapolate() {
     const auto m = static_cast<double>(last().features);
     const Line line = line_at(last().features);
-    const double slope = std::min(line.slope(), kTheorySlope);
+    const double slope = std::min(line.exponent(m), kTheorySlope);
     if (search_.may_level_off || !(slope > 0.05)) {
-      result_.reason = fmt::format("not reached with {} features, the most to be measured (--most)",
-                                   last().features);
+      result_.reason = where_it_stands(fmt::format(
+          "not reached with {} features, the most to be measured (--most)", last().features));
       return;
     }
-    const double needed = m * std::pow(line.limit(m) / search_.target, 1 / slope);
-    if (!(needed < 1e9)) {
-      result_.reason = fmt::format("it would take about {:.1g} features", needed);
+    const double needed = std::max(m, m * std::pow(line.limit(m) / search_.target, 1 / slope));
+    if (!(needed < kNoMap) || (search_.possible && !search_.possible(rounded_up(needed)))) {
+      result_.reason =
+          fmt::format("it would take about {:.1g} features, more than the map can have", needed);
       return;
     }
     result_.extrapolated = true;
-    result_.features = rounded_up(std::max(needed, m));
+    result_.features = rounded_up(needed);
     result_.reason =
         fmt::format("extrapolated from {} features with error ~ m^-{:.2g}", last().features, slope);
   }
@@ -206,7 +247,7 @@ SizeSearchResult search_size(const SizeSearch& search) {
   KERF_REQUIRE(search.target > 0, usage, "a target of {} cannot be met: it must be positive",
                search.target);
   KERF_REQUIRE(search.first <= search.most, usage,
-               "the map needs at least {} features, and --most allows {}", search.first,
+               "the map needs at least {} features, but --most allows {}", search.first,
                search.most);
   return Search(search).run();
 }

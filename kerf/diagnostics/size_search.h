@@ -15,7 +15,10 @@ namespace kerf {
 struct SizeSearch {
   double target = 0;
   Index first = 32, most = 16384;
-  bool may_level_off = false;  ///< values need not go to 0
+  /// Values need not go to 0 and may be 0: the line is one of the values, not of their logarithms.
+  bool may_level_off = false;
+  /// Whether the map can have so many features; none: any number.
+  std::function<bool(Index features)> possible = {};
   /// Values of several maps of so many features.
   std::function<std::vector<double>(Index features)> measure;
 };
@@ -29,7 +32,7 @@ struct SizeSearchResult {
   std::vector<Size> sizes;  ///< ascending
   std::optional<Index> features;
   bool extrapolated = false;
-  double slope = 0;
+  double slope = 0;  ///< b of v ~ m^-b at the answer
   std::string reason;
 };
 
