@@ -55,7 +55,7 @@ bench:
 
 reproduce: release
 	@tools/install-deps bench
-	@tools/reproduce "$(NAME)" "$(DATA)" $(if $(QUICK),--quick)
+	@tools/reproduce "$(NAME)" "$(DATA)" $(if $(QUICK),--quick) $(OPTIONS)
 
 asan:
 	@tools/install-deps build tests

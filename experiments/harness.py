@@ -15,9 +15,10 @@ An experiment is one file, experiments/NAME.py, of this shape:
 
     /usr/bin/python3 experiments/NAME.py --data DIR [--quick] [--out docs/results] [--kerf build/release/bin/kerf]
 
-It writes OUT/NAME.json (rows, date, command), OUT/NAME.md (the table) and, when plot() was called, OUT/NAME.svg.
+It writes OUT/NAME.json (rows, date, command), OUT/NAME.md (the table) and, when plot() was called, OUT/NAME.svg,
+all at the end; until then the rows so far stand in OUT/NAME.part.json and .md, so that a page is never half a table.
 With --quick it runs at a size that takes a minute or two and writes OUT/NAME-quick.*, so that full results stay.
-`make reproduce NAME=... DATA=...` calls it; NAME=all runs all of them with --quick.
+`make reproduce NAME=... DATA=... [OPTIONS=...]` calls it; NAME=all runs all of them with --quick.
 """
 import argparse
 import datetime
@@ -65,7 +66,7 @@ class Experiment:
 
     def row(self, **values):
         self.rows.append(values)
-        self._write_tables()  # a run that is stopped keeps what it has
+        self._write_tables(".part")  # a run that is stopped keeps what it has
         print("  ".join(f"{name}={_show(value)}" for name, value in values.items()), file=sys.stderr, flush=True)
 
     def rows_before(self):
@@ -86,19 +87,28 @@ class Experiment:
     def _name(self):
         return self.file.stem + ("-quick" if self.quick else "")
 
-    def _write_tables(self):
-        out, name = self.arguments.out, self._name
+    @property
+    def _command(self):
+        """What makes the page again: with the options that are the experiment's own."""
+        own = [word for word, before in zip(sys.argv[1:], [None, *sys.argv[1:]])
+               if word not in ("--quick", "--data", "--out", "--kerf") and before not in ("--data", "--out", "--kerf")]
+        options = f" OPTIONS={shlex.quote(shlex.join(own))}" if own else ""
+        return f"make reproduce NAME={self.file.stem} DATA=DIR" + (" QUICK=1" if self.quick else "") + options
+
+    def _write_tables(self, part=""):
+        out, name, command = self.arguments.out, self._name, self._command
         out.mkdir(parents=True, exist_ok=True)
-        command = f"make reproduce NAME={self.file.stem} DATA=DIR" + (" QUICK=1" if self.quick else "")
         result = {"name": name, "title": self.title, "date": datetime.date.today().isoformat(), "command": command,
                   "cores": os.cpu_count(), "rows": self.rows, "notes": self.notes}
-        (out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+        (out / f"{name}{part}.json").write_text(json.dumps(result, indent=1) + "\n")
         picture = [f"![{self.title}]({name}.svg)", ""] if self.plots else []
-        (out / f"{name}.md").write_text("\n".join(
+        (out / f"{name}{part}.md").write_text("\n".join(
             [f"# {self.title}", "", f"{result['date']}, {result['cores']} cores: `{command}`", "", *_table(self.rows), "", *self.notes, "", *picture]).rstrip() + "\n")
 
     def write(self):
         self._write_tables()
+        for kind in ("json", "md"):
+            (self.arguments.out / f"{self._name}.part.{kind}").unlink(missing_ok=True)
         if self.plots:
             _draw(self.arguments.out / f"{self._name}.svg", self.rows, self.plots)
         print(f"wrote {self._name}.json, {self._name}.md in {self.arguments.out}", file=sys.stderr)
