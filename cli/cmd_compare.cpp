@@ -16,49 +16,6 @@ struct CompareArguments {
   Params data_options, compare_options, fit_options, map_options;
 };
 
-Json interval_json(const Interval& found) {
-  return {{"mean", found.mean}, {"sd", found.sd}, {"low", found.low}, {"high", found.high}};
-}
-
-Json entry_json(const Comparison& c, const Comparison::Entry& entry) {
-  Json json = {{"map", entry.spec.label},
-               {"features", entry.features > 0 ? Json(entry.features) : Json()},
-               {"options", options_json(entry.options)},
-               {"error", interval_json(entry.error())},
-               {"seconds", interval_json(entry.seconds())},
-               {"memory_bytes", entry.memory},
-               {"pareto", entry.on_front}};
-  if (c.task == Task::classification) json["accuracy"] = 1 - entry.error().mean;
-  for (const char* metric : {"relative_frobenius", "spectral_error", "epsilon", "condition_number"})
-    if (const auto found = entry.quality(metric)) json[metric] = interval_json(*found);
-  Json runs = Json::array();
-  for (const auto& run : entry.runs) {
-    runs.push_back({{"error", run.error}, {"seconds", run.seconds}, {"lambda", run.lambda}});
-    if (c.task == Task::regression) runs.back()["r2"] = run.r2;
-    if (run.quality) runs.back()["converged"] = run.quality->converged;
-  }
-  json["by_seed"] = runs;
-  return json;
-}
-
-Json comparison_json(const Comparison& c, const std::string& fit) {
-  Json json = {{"task", c.task == Task::classification ? "classification" : "regression"},
-               {"rows", c.rows},
-               {"columns", c.cols},
-               {"sample", c.sample},
-               {"error_is", fmt::format("{}, {}", c.error_name(), c.validation)},
-               {"kernel_lambda", c.kernel_lambda}};
-  for (const auto& entry : c.entries) json["results"].push_back(entry_json(c, entry));
-  const auto& best = c.entries[c.recommended];
-  json["recommendation"] = {{"map", best.spec.label},
-                            {"features", best.features > 0 ? Json(best.features) : Json()},
-                            {"says", c.recommendation},
-                            {"command", fit}};
-  json["seconds"] = c.seconds;
-  json["peak_memory_bytes"] = peak_memory();
-  return json;
-}
-
 void print_comparison(const Comparison& c, const std::string& fit) {
   fmt::print("{}  {} rows, {} columns; {}, {}\n", bold("data    "), with_commas(c.rows),
              with_commas(c.cols), c.error_name(), c.validation);
@@ -130,7 +87,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   if (!arguments.report.empty())
     write_text(arguments.report, compare_report(found, command, common.command_line));
   if (common.json)
-    print_json(comparison_json(found, command));
+    fmt::print("{}\n", to_json(found, command));
   else if (!common.quiet)
     print_comparison(found, command);
 }

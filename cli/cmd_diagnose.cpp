@@ -16,48 +16,6 @@ struct DiagnoseArguments {
   Params data_options, diagnose_options, map_options;
 };
 
-Json quality_json(const KernelQuality& quality) {
-  Json json;
-  for (const auto& metric : quality_metrics()) json[metric.name] = metric.value(quality);
-  json["smallest"] = quality.spectral.smallest;
-  json["largest"] = quality.spectral.largest;
-  json["converged"] = quality.converged;
-  return json;
-}
-
-Json size_json(const Diagnosis::Size& size) {
-  Json json = {{"features", size.features}}, intervals, maps = Json::array();
-  for (const auto& metric : quality_metrics()) {
-    const Interval found = quality_interval(size.maps, metric.name);
-    json[metric.name] = found.mean;
-    intervals[metric.name] = {found.low, found.high};
-  }
-  for (const auto& map : size.maps) maps.push_back(quality_json(map));
-  json["intervals"] = intervals;
-  json["by_seed"] = maps;
-  return json;
-}
-
-Json diagnosis_json(const Diagnosis& d) {
-  Json json = {{"map", d.map},
-               {"options", options_json(d.options)},
-               {"rows", d.rows},
-               {"columns", d.cols},
-               {"sample", d.sample},
-               {"lambda", d.lambda},
-               {"statistical_dimension", d.statistical_dimension},
-               {"mean_diagonal", d.mean_diagonal},
-               {"seeds", d.seeds}};
-  json.update(size_json(d.sizes.back()));
-  json["says"] = describe_quality(d);
-  json["spectrum"] = d.spectrum;
-  json["spectrum_of_features"] = d.sizes.back().maps.front().spectrum;
-  for (const auto& size : d.sizes) json["sizes"].push_back(size_json(size));
-  json["seconds"] = d.seconds;
-  json["peak_memory_bytes"] = peak_memory();
-  return json;
-}
-
 void print_diagnosis(const Diagnosis& d, const std::string& note) {
   fmt::print("{}  {} rows of {}, {} columns\n", bold("sample  "), with_commas(d.sample),
              with_commas(d.rows), with_commas(d.cols));
@@ -109,7 +67,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   if (!arguments.report.empty())
     write_text(arguments.report, diagnose_report(found, common.command_line));
   if (common.json)
-    print_json(diagnosis_json(found));
+    fmt::print("{}\n", to_json(found));
   else if (!common.quiet)
     print_diagnosis(found, input_note(arguments.data_options, data.encoding));
 }

@@ -14,43 +14,6 @@ struct PlanArguments {
   Params data_options, plan_options, map_options;
 };
 
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json plan_json(const Plan& plan, const std::string& fit) {
-  Json sizes = Json::array(), bounds = Json::array(), costs = Json::array();
-  for (const auto& size : plan.sizes)
-    sizes.push_back({{"features", size.features}, {"values", size.values}, {"limit", size.limit}});
-  for (const auto& bound : plan.bounds)
-    bounds.push_back({{"name", bound.name},
-                      {"features", bound.features},
-                      {"formula", bound.formula},
-                      {"note", bound.note}});
-  for (const auto& cost : plan.costs)
-    costs.push_back({{"features", cost.features},
-                     {"seconds", cost.seconds},
-                     {"memory_bytes", cost.memory},
-                     {"solver", cost.solver}});
-  return {{"goal", kGoalNames[static_cast<int>(plan.goal)]},
-          {"target", plan.target},
-          {"features", plan.features ? Json(*plan.features) : Json()},
-          {"extrapolated", plan.extrapolated},
-          {"reason", plan.reason},
-          {"command", plan.features ? Json(fit) : Json()},
-          {"map", plan.map},
-          {"options", options_json(plan.options)},
-          {"rows", plan.rows},
-          {"columns", plan.cols},
-          {"sample", plan.sample},
-          {"lambda", number_or_null(plan.lambda)},
-          {"statistical_dimension", number_or_null(plan.statistical_dimension)},
-          {"slope", plan.slope},
-          {"measured", sizes},
-          {"bounds", bounds},
-          {"costs", costs},
-          {"seconds", plan.seconds},
-          {"peak_memory_bytes", peak_memory()}};
-}
-
 void print_plan(const Plan& plan, const std::string& fit) {
   fmt::print("{}  {} {:g}, map {}{}\n", bold("target  "), kGoalNames[static_cast<int>(plan.goal)],
              plan.target, plan.map, plan.lambda ? fmt::format(", lambda {:g}", *plan.lambda) : "");
@@ -112,7 +75,7 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
   if (!arguments.report.empty())
     write_text(arguments.report, plan_report(plan, fit, common.command_line));
   if (common.json)
-    print_json(plan_json(plan, fit));
+    fmt::print("{}\n", to_json(plan, fit));
   else if (!common.quiet)
     print_plan(plan, fit);
 }

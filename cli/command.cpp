@@ -214,17 +214,8 @@ std::vector<OptionInfo> all_kernel_options() { return union_of(kernels()); }
 
 Json options_json(const Params& options) {
   Json object = Json::object();
-  for (const auto& [name, value] : options) {
-    const auto number = parse_number(value);
-    if (value == "true" || value == "false")
-      object[name] = value == "true";
-    else if (number && *number == std::floor(*number) && std::abs(*number) < 9e15)
-      object[name] = static_cast<Index>(*number);
-    else if (number)
-      object[name] = *number;
-    else
-      object[name] = value;
-  }
+  for (const auto& [name, text] : options)
+    std::visit([&](const auto& value) { object[name] = value; }, option_value(text));
   return object;
 }
 

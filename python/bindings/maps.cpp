@@ -106,33 +106,12 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
   const Params complete = entry.complete(params);
   require_finite(rows.view);
   const auto options = entry.options();
-  const bool automatic = std::ranges::any_of(options, [&](const OptionInfo& option) {
-    return (option.type == OptionType::automatic || option.name == "image") &&
-           complete.at(option.name) == "auto";
-  });
+  const bool automatic = std::ranges::any_of(
+      options, [&](const OptionInfo& option) { return complete.at(option.name) == "auto"; });
   if (!automatic) return complete;
   MemorySource source(rows.view, {});
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{seed});
   return entry.complete(resolve_automatic(options, complete, summary, Scaling()));
-}
-
-/// ExactSide::compare() of a symmetric float64 matrix and features.
-py::dict kernel_quality(py::handle exact, py::handle features, double ridge) {
-  const auto left = take_targets(exact);
-  const Rows rows = take_rows(features);
-  KernelQuality quality;
-  double dimension = 0;
-  {
-    const py::gil_scoped_release no_gil;
-    Matrix<double> matrix(left.rows, left.cols);
-    for (Index i = 0; i < left.rows; ++i) std::ranges::copy(left.row(i), matrix.row(i).begin());
-    const ExactSide side(std::move(matrix), ridge);
-    quality = side.compare(rows.view.dense());
-    dimension = side.statistical_dimension();
-  }
-  py::dict found(py::arg("statistical_dimension") = dimension);
-  for (const auto& metric : quality_metrics()) found[metric.name] = metric.value(quality);
-  return found;
 }
 
 }  // namespace
@@ -146,7 +125,6 @@ void add_maps(py::module_& module) {
   module.def("relative_bias", [](const std::string& name, const Params& params) {
     return find_feature_map(name).relative_bias(params);
   });
-  module.def("kernel_quality", &kernel_quality);
   module.def("map_bytes", [](const std::string& name, const Params& params, Index in_dim) {
     return find_feature_map(name).bytes(in_dim, params);
   });

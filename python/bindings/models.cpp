@@ -4,6 +4,26 @@
 #include "arrays.h"
 
 namespace kerf::python {
+
+std::optional<Encoding> encoding_of(const std::optional<std::string>& json) {
+  if (!json) return std::nullopt;
+  return Encoding::from_json(*json);
+}
+
+DataSummary summary_of(RowSource& source, const std::vector<std::string>& classes,
+                       const std::optional<Encoding>& encoding, Index seed,
+                       const Progress& progress) {
+  const Task task = classes.empty() ? Task::regression : Task::classification;
+  DataSummary summary =
+      summarise(source, task, classes, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
+  if (encoding) {
+    summary.one_hot = encoding->one_hot();
+    summary.image = encoding->image;
+    summary.is_bytes = encoding->is_bytes;
+  }
+  return summary;
+}
+
 namespace {
 
 constexpr Index kBlockRows = 4096;
@@ -72,26 +92,6 @@ class TrainedModel {
   Model model_;
   Predictor predictor_;
 };
-
-/// How the rows came to be numbers: JSON of an Encoding, or none.
-std::optional<Encoding> encoding_of(const std::optional<std::string>& json) {
-  if (!json) return std::nullopt;
-  return Encoding::from_json(*json);
-}
-
-DataSummary summary_of(RowSource& source, const std::vector<std::string>& classes,
-                       const std::optional<Encoding>& encoding, Index seed,
-                       const Progress& progress) {
-  const Task task = classes.empty() ? Task::regression : Task::classification;
-  DataSummary summary =
-      summarise(source, task, classes, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
-  if (encoding) {
-    summary.one_hot = encoding->one_hot();
-    summary.image = encoding->image;
-    summary.is_bytes = encoding->is_bytes;
-  }
-  return summary;
-}
 
 /// What map auto tried: None if the map was given.
 py::object choice_of(const std::optional<MapChoice>& choice) {

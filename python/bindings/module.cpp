@@ -40,4 +40,5 @@ PYBIND11_MODULE(_kerf, module) {
   add_kernels(module);
   add_models(module);
   add_design(module);
+  add_insight(module);
 }

@@ -15,12 +15,12 @@ from ._kerf import __version__, available_memory, set_threads, threads
 from . import features as _features
 from . import kernels
 from .design import select
-from .diagnostics import diagnose
+from .diagnostics import compare, diagnose, plan
 from .features import *  # noqa: F401,F403
 from .kernels import gram
 from .learn import KernelClassifier, KernelRidge, load
 
-__all__ = [*_features.__all__, "KernelRidge", "KernelClassifier", "load", "diagnose", "select", "gram", "kernels", "plot", "maps", "threads", "set_threads",
+__all__ = [*_features.__all__, "KernelRidge", "KernelClassifier", "load", "diagnose", "plan", "compare", "select", "gram", "kernels", "plot", "maps", "threads", "set_threads",
            "available_memory", "__version__"]
 
 

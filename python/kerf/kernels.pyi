@@ -1,6 +1,6 @@
 """Made by python/make_stubs.py from the library's registries; do not edit."""
 import os
-from typing import Any, Callable, Literal, TypeVar
+from typing import Any, Callable, Literal, Sequence, TypeVar
 
 import numpy
 from numpy.typing import ArrayLike, NDArray

@@ -129,16 +129,19 @@ class _Learner(BaseEstimator):
         """
         for name in ("_model", "_incremental"):
             self.__dict__.pop(name, None)
+        problem, encoding = self._learn_problem(X, y, sample_weight)
+        with Progress(self.progress) as callback:
+            self._take(*_kerf.fit(*problem, *self._map_and_options(), self._fit_options(), encoding, self._command(), self._memory(), callback))
+        return self
+
+    def _learn_problem(self, X, y, sample_weight=None):
+        """(rows, targets, weights, class names) as the library takes them, and how the rows came to be numbers."""
         rows, checked = learn_rows(self, X, y, centre=self._centres(), ensure_min_samples=2, **self._checks_of_y())
         targets = self._learn_targets(checked)
         weights = self._row_weights(sample_weight, checked)
         self.seed_ = seed_of(self.random_state)
-        name, options = self._map_and_options()
         encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]))
-        with Progress(self.progress) as callback:
-            self._take(*_kerf.fit(rows, targets, weights, self._class_names(), name, options, self._fit_options(), encoding, self._command(),
-                                  self._memory(), callback))
-        return self
+        return (rows, targets, weights, self._class_names()), encoding
 
     def _partial_fit(self, X, y, sample_weight, first):
         if first:

@@ -17,7 +17,7 @@ DOCUMENT = ROOT / "docs" / "python.md"
 
 def documented():
     """Everything public that has a docstring of its own."""
-    things = {"kerf": kerf, "kerf.maps": kerf.maps, "kerf.load": kerf.load, "kerf.diagnose": kerf.diagnose, "kerf.select": kerf.select}
+    things = {"kerf": kerf, "kerf.maps": kerf.maps, "kerf.load": kerf.load, "kerf.diagnose": kerf.diagnose, "kerf.plan": kerf.plan, "kerf.compare": kerf.compare, "kerf.select": kerf.select}
     for module in (kerf.features, kerf.kernels, kerf.learn):
         things[module.__name__] = module
         for name in module.__all__:

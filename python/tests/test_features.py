@@ -163,4 +163,4 @@ def test_diagnose(rows):
     assert found["entry_max_error"] == pytest.approx(np.abs(Z @ Z.T - K).max(), rel=1e-6)
     assert found["correlation"] == pytest.approx(np.corrcoef((Z @ Z.T).ravel(), K.ravel())[0, 1], rel=1e-6)
     assert found["risk_factor"] == pytest.approx(1 / (1 - found["epsilon"])) if found["epsilon"] < 1 else np.isinf(found["risk_factor"])
-    assert kerf.diagnose(kerf.RFF(features=64), rows, sample=20)["rows"] == 20
+    assert kerf.diagnose(kerf.RFF(features=64), rows, sample=20)["sample"] == 20
