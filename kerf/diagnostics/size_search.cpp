@@ -15,6 +15,7 @@ constexpr double kConfidence = 0.975;  // of one more value; one-sided
 constexpr double kWindow = 5;          // sizes within this factor make the line
 constexpr double kLevel = 0.01;        // a fall by less, for twice the features, is none
 constexpr std::size_t kSure = 3;       // rounds of values before that is believed
+constexpr std::size_t kJudged = 4;     // sizes before a search is given up early
 constexpr int kConfirmations = 4, kMeasurements = 40;
 constexpr double kTheorySlope = 0.5;
 constexpr double kNoMap = 1e9;  // features that no map has
@@ -67,6 +68,14 @@ class Line {
     const double away = std::log(m) - mean_x_, n = static_cast<double>(x_.size());
     const double h = 1 / n + (sxx_ > 0 ? away * away / sxx_ : 0);
     return value(height(m) + quantile_ * sd_ * std::sqrt(1 + h));
+  }
+  /// The same at m features if values fell as steeply and spread as little as these few allow:
+  /// slope and spread are off by two of their standard errors.
+  double hopeful_limit(double m) const {
+    Line better = *this;
+    if (sxx_ > 0) better.slope_ += 2 * sd_ / std::sqrt(sxx_);
+    better.sd_ *= std::max(0.0, 1 - 2 / std::sqrt(2 * static_cast<double>(x_.size())));
+    return better.limit(m);
   }
   /// The least m in low .. high with limit(m) <= target, or infinite.
   double solve(double target, double low, double high) const {
@@ -145,6 +154,14 @@ class Search {
       const double found =
           line.solve(search_.target, low, std::min(2 * m, static_cast<double>(search_.most)));
       if (std::isfinite(found)) return confirm(rounded_up(found));
+    }
+    if (search_.may_level_off && result_.sizes.size() >= kJudged &&
+        line.hopeful_limit(static_cast<double>(search_.most)) > search_.target) {
+      // It can only fall less and less: larger sizes, the costly ones, need not be measured.
+      result_.reason = where_it_stands(fmt::format(
+          "the error falls too slowly to meet the target with {} features (--most); with {}",
+          search_.most, last().features));
+      return;
     }
     if (levelled_off()) {
       // Few values may seem level by chance: look again before giving up.
