@@ -21,6 +21,7 @@ namespace kerf {
 namespace {
 
 constexpr Index kFirstFeatures = 32;
+constexpr Index kFewRows = 1024;  // features that are tried however few the rows are
 constexpr double kDefaultLambda = 1e-4;
 
 /// Which of the three is asked for, and how much.
@@ -117,8 +118,8 @@ class Planner {
     }
     SizeSearch search;
     search.target = plan_.target;
-    search.first = first_size(map_, options_.most);
-    search.most = options_.most;
+    search.first = first_size(map_, most());
+    search.most = most();
     search.possible = [&](Index m) { return possible(map_, m); };
     search.may_level_off = plan_.goal == PlanGoal::validation_error;
     search.measure = [&](Index m) { return measure(m); };
@@ -138,6 +139,11 @@ class Planner {
 
  private:
   Index sample_rows() const { return map_.rows().rows(); }
+
+  /// Fits of more features than rows take longer than one with the kernel itself, and are no better.
+  Index most() const {
+    return exact_ ? options_.most : std::min(options_.most, std::max(kFewRows, summary_.rows));
+  }
 
   double ridge() const {
     return plan_.lambda.value_or(kDefaultLambda) * static_cast<double>(sample_rows());

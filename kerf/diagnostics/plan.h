@@ -51,7 +51,8 @@ struct PlanOptions {
     v.real("holdout", holdout, {0.01, 0.9}, "part of the rows that a validation error is of");
     v.integer("sample", sample, {2, 100000}, "rows to measure on, for epsilon and kernel error");
     v.integer("seeds", seeds, {2, 1000}, "maps to draw for each number of features");
-    v.integer("most", most, {2, 1 << 20}, "largest number of features to measure");
+    v.integer("most", most, {2, 1 << 20},
+              "largest number of features to measure; of a validation error no more than rows");
     v.choice("scale", scale, kScaleNames, "how columns are scaled, as in fit");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of the sample and of the first map");
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr double kConfidence = 0.975;  // of one more value; one-sided
 constexpr double kWindow = 5;          // sizes within this factor make the line
 constexpr double kLevel = 0.01;        // a fall by less, for twice the features, is none
-constexpr std::size_t kSure = 3;       // rounds of values before that is believed
+constexpr std::size_t kSure = 2;       // rounds of values before that is believed
 constexpr std::size_t kJudged = 4;     // sizes before a search is given up early
 constexpr int kConfirmations = 4, kMeasurements = 40;
 constexpr double kTheorySlope = 0.5;
@@ -159,7 +159,8 @@ class Search {
         line.hopeful_limit(static_cast<double>(search_.most)) > search_.target) {
       // It can only fall less and less: larger sizes, the costly ones, need not be measured.
       result_.reason = where_it_stands(fmt::format(
-          "the error falls too slowly to meet the target with {} features (--most); with {}",
+          "the error falls too slowly to meet the target with {} features, the most to be "
+          "measured; with {}",
           search_.most, last().features));
       return;
     }
@@ -237,8 +238,8 @@ class Search {
     const Line line = line_at(last().features);
     const double slope = std::min(line.exponent(m), kTheorySlope);
     if (search_.may_level_off || !(slope > 0.05)) {
-      result_.reason = where_it_stands(fmt::format(
-          "not reached with {} features, the most to be measured (--most)", last().features));
+      result_.reason = where_it_stands(
+          fmt::format("not reached with {} features, the most to be measured", last().features));
       return;
     }
     const double needed = std::max(m, m * std::pow(line.limit(m) / search_.target, 1 / slope));
