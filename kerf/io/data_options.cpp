@@ -208,7 +208,7 @@ Encoding with_weights(const Encoding& encoding, const Schema& schema, const std:
                "--weights {}: {} has {} columns, those of the model and one of weights would be {}",
                weights, name, schema.columns, size + 1);
   at = named ? size : place;
-  columns.insert(columns.begin() + at, {.name = title, .role = Role::weight});
+  columns.insert(columns.begin() + at, {.name = title, .role = Role::weight, .levels = {}});
   for (Index& target : weighed.targets)
     if (target >= at) ++target;
   return weighed;

@@ -10,6 +10,7 @@
 
 #include "kerf/core/atomic_file.h"
 #include "kerf/core/require.h"
+#include "kerf/core/shallow_json.h"
 
 namespace kerf {
 namespace {
@@ -91,7 +92,7 @@ std::optional<Checkpoint::State> Checkpoint::load(const std::string& name) const
   KERF_REQUIRE(whole && update(0, rest) == stored && header_size <= rest.size() - kPreamble, data,
                "the checkpoint {} is damaged: remove it to begin again", file_name);
   rest.remove_prefix(kPreamble);
-  const json header = json::parse(rest.substr(0, header_size));
+  const json header = parse_shallow_json<json>(rest.substr(0, header_size));
   KERF_REQUIRE(header.at("recipe") == identity_.recipe &&
                    (identity_.data.empty() || header.at("data") == identity_.data),
                data,

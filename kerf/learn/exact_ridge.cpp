@@ -138,9 +138,12 @@ void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept,
 }
 
 std::vector<double> automatic_lambdas(const Spectrum& s, int first_step) {
+  // Rows without weight have eigenvalues of 0, and must not move the grid.
+  const auto idle = static_cast<double>(std::ranges::count(s.root, 0.0));
+  const double count = std::max(1.0, static_cast<double>(s.count()) - idle);
   double mean = 0;
-  for (const double value : s.values) mean += value / static_cast<double>(s.count());
-  if (mean == 0) mean = s.trace / static_cast<double>(s.count());
+  for (const double value : s.values) mean += value / count;
+  if (mean == 0) mean = s.trace / count;
   const double unit = mean > 0 ? mean / s.weight : 1;
   std::vector<double> lambdas;
   for (int step = first_step; step <= kLastLambdaStep; ++step)

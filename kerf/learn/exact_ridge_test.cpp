@@ -122,6 +122,26 @@ TEST(ExactRidge, SolvesTheStatedProblem) {
     }
 }
 
+TEST(ExactRidge, RowsWithoutWeightDoNotMoveTheGrid) {
+  for (const bool intercept : {false, true}) {
+    Problem all = make_problem(20, 2, true);
+    for (std::size_t i = 12; i < 20; ++i) all.weights[i] = 0;
+    for (std::size_t i = 0; i < 12; ++i) all.weights[i] = 1 + static_cast<double>(i % 3);
+    Problem some = make_problem(20, 2, true);
+    some.weights.assign(all.weights.begin(), all.weights.begin() + 12);
+    some.y.resize(12, 2);
+    some.gram.resize(12, 12);
+    for (Index i = 0; i < 12; ++i) {
+      std::ranges::copy(all.y.row(i), some.y.row(i).begin());
+      std::copy_n(all.gram.row(i).begin(), 12, some.gram.row(i).begin());
+    }
+    const auto with = solve_copy(all, {.intercept = intercept}).choice;
+    const auto without = solve_copy(some, {.intercept = intercept}).choice;
+    EXPECT_NEAR(with.lambda / without.lambda, 1, 1e-12) << intercept;
+    EXPECT_NEAR(with.cv_error / without.cv_error, 1, 1e-6) << intercept;
+  }
+}
+
 TEST(ExactRidge, LeavesOneOutAsIfFittedWithoutIt) {
   for (const bool weighted : {false, true})
     for (const bool intercept : {false, true}) {

@@ -58,7 +58,9 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
   for (Index i = 0; i < n; ++i) trace += centred_(i, i);
   if (trace < kRounding * whole) trace = whole;  // rows that are all alike
   shift_ = trace > 0 ? trace : 1;
-  unit_ = trace > 0 ? trace / static_cast<double>(n) / weight_ : 1;
+  // Rows without weight must not move the grid.
+  const auto count = static_cast<double>(n - std::ranges::count(root, 0.0));
+  unit_ = trace > 0 ? trace / count / weight_ : 1;
 
   for (Index t = 0; t < targets.cols; ++t) {
     double target_mean = 0;
