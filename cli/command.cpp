@@ -214,8 +214,9 @@ std::vector<OptionInfo> all_kernel_options() { return union_of(kernels()); }
 
 Json options_json(const Params& options) {
   Json object = Json::object();
-  for (const auto& [name, text] : options)
-    std::visit([&](const auto& value) { object[name] = value; }, option_value(text));
+  for (const auto& option : options)
+    std::visit([&](const auto& value) { object[option.first] = value; },
+               option_value(option.second));
   return object;
 }
 

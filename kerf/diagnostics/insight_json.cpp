@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/diagnostics/insight_json.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "kerf/core/memory.h"
@@ -13,8 +15,9 @@ using Json = nlohmann::ordered_json;
 
 Json options_json(const Params& options) {
   Json object = Json::object();
-  for (const auto& [name, text] : options)
-    std::visit([&](const auto& value) { object[name] = value; }, option_value(text));
+  for (const auto& option : options)
+    std::visit([&](const auto& value) { object[option.first] = value; },
+               option_value(option.second));
   return object;
 }
 
