@@ -77,8 +77,8 @@ class Sampler {
     if (product.number.empty())
       make_canonical(product);
     else  // never merged, so in any order, but phases first: skeleton_columns() relies on it
-      std::ranges::stable_partition(product.factors,
-                                    [&](const Factor& f) { return is_phase(f.atom); });
+      std::stable_partition(product.factors.begin(), product.factors.end(),
+                            [&](const Factor& f) { return is_phase(f.atom); });
   }
   bool is_phase(std::uint32_t atom) const { return atom < phases_; }
 
