@@ -107,7 +107,7 @@ class LibsvmReader final : public Reader {
       require(index <= kLargestIndex, token, "the index is larger than any that is allowed");
       require(index > last, token, "indices must ascend within a row, and each occur once");
       last = index;
-      double value;
+      double value = 0;
       const char* q = parse_decimal(p + 1, value);
       require(
           q != nullptr && ends_token(*q) && std::abs(value) <= std::numeric_limits<float>::max(),

@@ -52,7 +52,7 @@ std::vector<double> hermite_of_gelu() {
   std::vector<double> mean(kDegree + 1, 0.0);  // of He_k / sqrt(k!)
   mean[0] = 1;
   for (int k = 0; k + 2 <= kDegree; k += 2)
-    mean[static_cast<std::size_t>(k + 2)] =
+    mean[static_cast<std::size_t>(k) + 2] =
         -mean[static_cast<std::size_t>(k)] / 2 * std::sqrt((k + 1.0) / (k + 2.0));
   std::vector<double> h(kDegree + 1, 0.0);
   h[0] = half_root_pi;
