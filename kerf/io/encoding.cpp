@@ -127,7 +127,8 @@ std::vector<std::string> Encoding::input_names() const {
     const std::string label = column_label(columns[j].name, static_cast<Index>(j));
     if (columns[j].role == Role::number) names.push_back(label);
     if (columns[j].role == Role::category)
-      for (const std::string& level : columns[j].levels) names.push_back(fmt::format("{}={}", label, level));
+      for (const std::string& level : columns[j].levels)
+        names.push_back(fmt::format("{}={}", label, level));
   }
   return names;
 }
