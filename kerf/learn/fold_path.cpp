@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
@@ -10,7 +11,8 @@
 namespace kerf {
 namespace {
 
-constexpr Index kTypicalLevels = 12;
+constexpr Index kFewLevels = 12,
+                kMostLevels = 48;         // that a space must have room for; that it may have
 constexpr double kSingleNoise = 0x1p-21;  // of a factor in single precision, against |P|
 constexpr double kSingleRange = 1e30;     // of numbers that it may hold
 
@@ -39,25 +41,36 @@ void append_rows(Matrix<double>& to, MatrixView<const double> more) {
 }
 
 /// Takes the space of `basis` (orthonormal rows) out of `block`, twice, and makes it orthonormal.
-void orthonormalise_against(const Matrix<double>& basis, Matrix<double>& block) {
+void orthonormalise_against(const Matrix<double>& basis, MatrixView<double> block) {
   const blas::ThreadScope scope(threads());
   for (int round = 0; round < 2; ++round) {
     if (basis.rows() > 0) {
-      const Matrix<double> parts = inner(block.view(), basis.view());
-      blas::gemm(false, false, -1.0, parts.view(), basis.view(), 1.0, block.view());
+      const Matrix<double> parts = inner(block, basis.view());
+      blas::gemm(false, false, -1.0, parts.view(), basis.view(), 1.0, block);
     }
-    blas::orthonormalise_rows(block.view());
+    blas::orthonormalise_rows(block);
   }
 }
 
-std::vector<double> times(const Matrix<double>& rows, std::span<const double> v) {
-  std::vector<double> out;
-  for (Index i = 0; i < rows.rows(); ++i) {
-    double sum = 0;
-    for (Index j = 0; j < rows.cols(); ++j) sum += rows(i, j) * v[static_cast<std::size_t>(j)];
-    out.push_back(sum);
-  }
-  return out;
+/// The symmetric matrix with the last columns `more` around it.
+void border(Matrix<double>& square, const Matrix<double>& more) {
+  const Index before = square.rows(), size = more.rows();
+  Matrix<double> all(size, size);
+  for (Index i = 0; i < before; ++i) std::ranges::copy(square.row(i), all.row(i).begin());
+  for (Index i = 0; i < size; ++i)
+    for (Index k = before; k < size; ++k) all(k, i) = all(i, k) = more(i, k - before);
+  square = std::move(all);
+}
+
+double dot(MatrixView<const double> a, Index column, MatrixView<const double> b, Index other) {
+  double sum = 0;
+  for (Index i = 0; i < a.rows; ++i) sum += a(i, column) * b(i, other);
+  return sum;
+}
+
+/// Largest dimension of a space.
+Index most_vectors(Index features, Index targets) {
+  return std::min(kMostLevels * targets, features / 8);
 }
 
 }  // namespace
@@ -72,23 +85,39 @@ FoldPath::FoldPath(std::span<const NormalEquations> folds)
     Fold fold{};
     fold.sums = &held;
     fold.weight = total_.weight() - held.weight();
-    for (Index j = 0; j < m; ++j) fold.sum.push_back(total_.feature_sum(j) - held.feature_sum(j));
+    for (Index j = 0; j < m; ++j) {
+      fold.held_sum.push_back(held.feature_sum(j));
+      fold.sum.push_back(total_.feature_sum(j) - fold.held_sum.back());
+    }
     fold.rhs.resize(targets, m);
+    fold.cross.resize(targets, m);
     for (Index t = 0; t < targets; ++t) {
       fold.target.push_back(total_.target_sum(t) - held.target_sum(t));
-      for (Index j = 0; j < m; ++j)
+      fold.square.push_back(total_.target_square(t) - held.target_square(t) -
+                            fold.target.back() * fold.target.back() / fold.weight);
+      for (Index j = 0; j < m; ++j) {
+        fold.cross(t, j) = held.cross(j, t);
         fold.rhs(t, j) = total_.cross(j, t) - held.cross(j, t) -
                          fold.sum[static_cast<std::size_t>(j)] * fold.target.back() / fold.weight;
+      }
     }
     folds_.push_back(std::move(fold));
   }
 }
 
+void FoldPath::clear() {
+  factor_ = {};
+  wide_factor_ = {};
+  for (Fold& fold : folds_)
+    for (Matrix<double>* of_space : {&fold.basis, &fold.newest, &fold.inside, &fold.held,
+                                     &fold.inner_rhs, &fold.inner_cross, &fold.inner_sum})
+      *of_space = {};
+}
+
 bool FoldPath::set_pole(double lambda) {
   const Index m = total_.features();
+  clear();
   pole_ = lambda;
-  for (Fold& fold : folds_)
-    for (Matrix<double>* vectors : {&fold.basis, &fold.gram, &fold.held}) *vectors = {};
   wide_factor_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -144,28 +173,21 @@ void FoldPath::solve_rows(MatrixView<double> rows) const {
 void FoldPath::extend() {
   const Index m = total_.features(), targets = total_.targets();
   const auto count = static_cast<Index>(folds_.size());
-  const bool is_new = dimension() == 0;
   Matrix<double> blocks(count * targets, m);
   for (Index f = 0; f < count; ++f) {
     const Fold& fold = folds_[static_cast<std::size_t>(f)];
-    const auto to = blocks.view().slice(f * targets, (f + 1) * targets);
-    std::copy_n(is_new ? fold.rhs.data() : fold.chain.data(), targets * m, to.data);
-    if (is_new) continue;
-    // A_f and the last vectors, which lie in the space.
-    const blas::ThreadScope scope(threads());
-    const Matrix<double> parts = inner(fold.chain.view(), fold.basis.view());
-    blas::gemm(false, false, 1.0, parts.view(), fold.gram.view(), fold.weight * pole_, to);
+    const Index size = fold.basis.rows();
+    for (Index k = 0; k < targets; ++k)
+      for (Index j = 0; j < m; ++j)
+        blocks(f * targets + k, j) =
+            size == 0 ? fold.rhs(k, j)
+                      : fold.newest(k, j) + fold.weight * pole_ * fold.basis(size - targets + k, j);
   }
   solve_rows(blocks.view());
   for (Index f = 0; f < count; ++f) {
-    Matrix<double> block(targets, m);
-    std::copy_n(blocks.row(f * targets).data(), targets * m, block.data());
-    Fold& fold = folds_[static_cast<std::size_t>(f)];
-    blas::orthonormalise_rows(block.view());
-    fold.chain.resize(targets, m);
-    std::copy_n(block.data(), targets * m, fold.chain.data());
-    orthonormalise_against(fold.basis, block);
-    std::copy_n(block.data(), targets * m, blocks.row(f * targets).data());
+    const auto block = blocks.view().slice(f * targets, (f + 1) * targets);
+    blas::orthonormalise_rows(block);
+    orthonormalise_against(folds_[static_cast<std::size_t>(f)].basis, block);
   }
   const Matrix<double> products =
       transposed(total_.gram_times(transposed(blocks.view()).view()).view());
@@ -177,92 +199,76 @@ void FoldPath::extend() {
 void FoldPath::append(Fold& fold, MatrixView<const double> block,
                       MatrixView<const double> product) {
   const Matrix<double> held = transposed(fold.sums->gram_times(transposed(block).view()).view());
-  Matrix<double> gram(block.rows, block.cols);
-  for (Index k = 0; k < block.rows; ++k) {
-    double along = 0;
+  Matrix<double> sums(2, block.cols);
+  std::ranges::copy(fold.sum, sums.row(0).begin());
+  std::ranges::copy(fold.held_sum, sums.row(1).begin());
+  const Matrix<double> along = inner(block, sums.view());
+  fold.newest.resize(block.rows, block.cols);
+  for (Index k = 0; k < block.rows; ++k)
     for (Index j = 0; j < block.cols; ++j)
-      along += fold.sum[static_cast<std::size_t>(j)] * block(k, j);
-    for (Index j = 0; j < block.cols; ++j)
-      gram(k, j) =
-          product(k, j) - held(k, j) - fold.sum[static_cast<std::size_t>(j)] * along / fold.weight;
-  }
+      fold.newest(k, j) = product(k, j) - held(k, j) - sums(0, j) * along(k, 0) / fold.weight;
   append_rows(fold.basis, block);
-  append_rows(fold.gram, gram.view());
-  append_rows(fold.held, held.view());
-  project(fold);
+  border(fold.inside, inner(fold.basis.view(), fold.newest.view()));
+  border(fold.held, inner(fold.basis.view(), held.view()));
+  append_rows(fold.inner_rhs, inner(block, fold.rhs.view()).view());
+  append_rows(fold.inner_cross, inner(block, fold.cross.view()).view());
+  append_rows(fold.inner_sum, along.view());
 }
 
-void FoldPath::project(Fold& fold) const {
-  const Index m = total_.features(), targets = total_.targets();
-  fold.vectors = inner(fold.basis.view(), fold.gram.view());
-  fold.values.resize(static_cast<std::size_t>(fold.basis.rows()));
-  blas::symmetric_eigen(fold.vectors.view(), fold.values);
-  for (double& value : fold.values) value = std::max(value, 0.0);
-  // Everything below in the coordinates of the eigenvectors (rows of `vectors`).
-  const auto turn = [&](const Matrix<double>& columns) {
-    Matrix<double> out(fold.vectors.rows(), columns.cols());
-    blas::gemm(false, false, 1.0, fold.vectors.view(), columns.view(), 0.0, out.view());
-    return out;
-  };
-  fold.projected_rhs = turn(inner(fold.basis.view(), fold.rhs.view()));
-  Matrix<double> cross(targets, m);
-  for (Index t = 0; t < targets; ++t)
-    for (Index j = 0; j < m; ++j) cross(t, j) = fold.sums->cross(j, t);
-  fold.projected_cross = turn(inner(fold.basis.view(), cross.view()));
-  fold.quadratic = turn(transposed(turn(inner(fold.basis.view(), fold.held.view())).view()));
-  std::vector<double> held_sum;
-  for (Index j = 0; j < m; ++j) held_sum.push_back(fold.sums->feature_sum(j));
-  fold.projected_sum = times(fold.vectors, times(fold.basis, fold.sum));
-  fold.projected_held_sum = times(fold.vectors, times(fold.basis, held_sum));
+bool FoldPath::is_full() const {
+  const Index most = most_vectors(total_.features(), total_.targets());
+  return std::ranges::any_of(
+      folds_, [&](const Fold& fold) { return fold.basis.rows() + total_.targets() > most; });
 }
 
-Index FoldPath::dimension() const {
-  Index largest = 0;
-  for (const Fold& fold : folds_) largest = std::max(largest, fold.basis.rows());
-  return largest;
-}
-
-std::vector<double> FoldPath::errors() const {
-  std::vector<double> total(static_cast<std::size_t>(total_.targets()), 0.0);
-  double weight = 0;
+FoldPath::Level FoldPath::level() const {
+  Level sums;
+  sums.errors.assign(static_cast<std::size_t>(total_.targets()), 0.0);
+  sums.objectives = sums.errors;
+  double held = 0, training = 0;
   for (const Fold& fold : folds_) {
-    const NormalEquations& held = *fold.sums;
-    const auto size = fold.values.size();
-    weight += held.weight();
-    for (Index t = 0; t < total_.targets(); ++t) {
-      std::vector<double> a(size);
-      double along = 0, linear = 0, mean = 0, quadratic = 0;
-      for (std::size_t k = 0; k < size; ++k) {
-        const auto i = static_cast<Index>(k);
-        a[k] = fold.projected_rhs(i, t) / (fold.values[k] + fold.weight * pole_);
-        along += a[k] * fold.projected_sum[k];
-        linear += a[k] * fold.projected_cross(i, t);
-        mean += a[k] * fold.projected_held_sum[k];
-      }
-      for (std::size_t k = 0; k < size; ++k) {
-        double sum = 0;
-        for (std::size_t l = 0; l < size; ++l)
-          sum += fold.quadratic(static_cast<Index>(k), static_cast<Index>(l)) * a[l];
-        quadratic += sum * a[k];
-      }
-      const double b = (fold.target[static_cast<std::size_t>(t)] - along) / fold.weight;
-      const double error = held.target_square(t) - 2 * b * held.target_sum(t) +
-                           b * b * held.weight() - 2 * linear + 2 * b * mean + quadratic;
-      total[static_cast<std::size_t>(t)] += std::max(error, 0.0);
-    }
+    add_errors(fold, sums);
+    held += fold.sums->weight();
+    training += fold.weight;
   }
-  for (double& error : total) error /= weight;
-  return total;
+  for (double& error : sums.errors) error /= held;
+  for (double& objective : sums.objectives) objective /= training;
+  return sums;
+}
+
+void FoldPath::add_errors(const Fold& fold, Level& sums) const {
+  Matrix<double> factor, a;
+  append_rows(factor, fold.inside.view());
+  append_rows(a, fold.inner_rhs.view());
+  for (Index k = 0; k < factor.rows(); ++k) factor(k, k) += fold.weight * pole_;
+  if (blas::cholesky(factor.view()) != 0)
+    return sums.errors.assign(sums.errors.size(), std::numeric_limits<double>::infinity());
+  blas::cholesky_solve(factor.view(), a.view());
+  Matrix<double> product(a.rows(), a.cols());  // G_f W
+  blas::gemm(false, false, 1.0, fold.held.view(), a.view(), 0.0, product.view());
+  const NormalEquations& held = *fold.sums;
+  for (Index t = 0; t < total_.targets(); ++t) {
+    const double linear = dot(a.view(), t, fold.inner_cross.view(), t);
+    const double quadratic = dot(a.view(), t, product.view(), t);
+    const double mean = dot(a.view(), t, fold.inner_sum.view(), 1);
+    const double along = dot(a.view(), t, fold.inner_sum.view(), 0);
+    const double b = (fold.target[static_cast<std::size_t>(t)] - along) / fold.weight;
+    const double error = held.target_square(t) - 2 * b * held.target_sum(t) +
+                         b * b * held.weight() - 2 * linear + 2 * b * mean + quadratic;
+    const auto k = static_cast<std::size_t>(t);
+    sums.errors[k] += std::max(error, 0.0);
+    sums.objectives[k] += fold.square[k] - dot(a.view(), t, fold.inner_rhs.view(), t);
+  }
 }
 
 bool FoldPath::pays(Index features, Index targets) {
-  return features >= 2048 && features >= 4 * kTypicalLevels * targets;
+  return features >= 2048 && most_vectors(features, targets) >= kFewLevels * targets;
 }
 
 Index FoldPath::bytes(Index features, Index targets, Index folds) {
-  // G, P, R; three bases of each fold and copies while one grows.
+  // G, P, R; a basis of each fold, and a copy while one grows.
   return NormalEquations::bytes(features, targets) + 12 * features * features +
-         8 * features * targets * (folds * (3 * kTypicalLevels + 2) + 2 * kTypicalLevels) +
+         8 * features * ((folds + 1) * most_vectors(features, targets) + 3 * folds * targets) +
          NormalEquations::product_bytes(features, folds * targets);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "kerf/core/error.h"
 #include "kerf/core/options.h"
@@ -16,8 +15,10 @@ namespace {
 
 constexpr int kStartStep = -2;  // of the automatic grid, where the walk begins
 
-constexpr double kSettled = 3e-4;  // relative change of an error that stands still
-constexpr Index kMostLevels = 12;  // of a pole
+// Errors stand still where this many levels in a row are alike but for this part of them.  Fewer
+// would do but for turning points: an error may fall for some levels and then rise.
+constexpr std::size_t kStill = 4;
+constexpr double kAlike = 3e-4;
 
 using Errors = std::vector<double>;  // of each target
 
@@ -47,48 +48,54 @@ void fill(LambdaTable& table, bool all, std::size_t start, const Progress& progr
         best = next;
 }
 
-/// One Cholesky for each fold and lambda.
-void fill_directly(std::span<const NormalEquations> folds, bool all, std::size_t start,
-                   const Progress& progress, LambdaTable& table) {
-  fill(table, all, start, progress,
-       [&](double lambda) { return cross_validation_errors(folds, lambda); });
-}
-
-/// Whether the errors of three levels have come to a standstill: what further levels would add, at
-/// the rate at which their changes fall, is little.
-bool is_settled(const Errors& first, const Errors& second, const Errors& third) {
-  for (std::size_t t = 0; t < third.size(); ++t) {
-    if (t >= first.size() || !std::isfinite(third[t])) return false;
-    const double before = std::abs(second[t] - first[t]), change = std::abs(third[t] - second[t]);
-    const double rate = change < before ? change / before : 1;
-    if (!(change * rate <= kSettled * (1 - rate) * std::abs(third[t])) && change > 0) return false;
+bool are_alike(std::span<const FoldPath::Level> levels, Errors FoldPath::Level::*numbers) {
+  for (std::size_t t = 0; t < (levels.front().*numbers).size(); ++t) {
+    const auto of_target = [&](const FoldPath::Level& level) { return (level.*numbers)[t]; };
+    const double least = of_target(std::ranges::min(levels, {}, of_target));
+    const double most = of_target(std::ranges::max(levels, {}, of_target));
+    if (!(most - least <= kAlike * most)) return false;  // also if one is not finite
   }
   return true;
 }
 
-/// One Cholesky for each lambda.  False if errors did not come to a standstill while the spaces
-/// were small: they must not choose then.
-bool fill_by_path(FoldPath& path, bool all, std::size_t start, Index features, Index targets,
-                  const Progress& progress, LambdaTable& table) {
-  const auto none = [&] {
-    return Errors(static_cast<std::size_t>(targets), std::numeric_limits<double>::infinity());
-  };
-  bool good = true;
-  fill(table, all, start, progress, [&](double lambda) {
-    if (!good || !path.set_pole(lambda)) return none();  // singular: no lambda to choose
-    Errors first, second, third;
-    for (Index level = 0; level < kMostLevels && path.dimension() + targets <= features / 2;
-         ++level) {
-      path.extend();
-      first = std::exchange(second, std::move(third));
-      third = path.errors();
-      if (is_settled(first, second, third)) return third;
-    }
-    good = false;
-    return none();
-  });
-  return good;
+/// Whether the last levels stand still.
+bool is_settled(std::span<const FoldPath::Level> levels) {
+  if (levels.size() < kStill) return false;
+  const auto last = levels.last(kStill);
+  return are_alike(last, &FoldPath::Level::errors) && are_alike(last, &FoldPath::Level::objectives);
 }
+
+/// Errors at one lambda after another: from one Cholesky each while the spaces of fold_path.h are
+/// small, and from one for each fold at lambdas as small as one at which they were not.
+class ErrorsByPath {
+ public:
+  explicit ErrorsByPath(std::span<const NormalEquations> folds) : folds_(folds), path_(folds) {}
+
+  Errors operator()(double lambda) {
+    if (lambda > too_small_) {
+      if (!path_.set_pole(lambda)) return singular();
+      std::vector<FoldPath::Level> levels;
+      while (!path_.is_full()) {
+        path_.extend();
+        levels.push_back(path_.level());
+        if (is_settled(levels)) return levels.back().errors;
+      }
+      too_small_ = lambda;
+    }
+    path_.clear();
+    return cross_validation_errors(folds_, lambda);
+  }
+
+ private:
+  Errors singular() const {  // no lambda to choose
+    return Errors(static_cast<std::size_t>(folds_.front().targets()),
+                  std::numeric_limits<double>::infinity());
+  }
+
+  std::span<const NormalEquations> folds_;
+  FoldPath path_;
+  double too_small_ = -1;
+};
 
 /// The model of the best lambda.  Where errors stand still for ever smaller lambdas the best may be
 /// so small that rounding makes the system singular: then the best of the larger ones.
@@ -145,22 +152,17 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
   };
   const auto start = static_cast<std::size_t>(std::ranges::min_element(table.lambdas, {}, away) -
                                               table.lambdas.begin());
-  // With few rows for the features a fold's sums are unlike the others', and the path's spaces
-  // would have to grow large; with fewer than features they do not see where rounding takes over.
   Index rows = 0;
   for (const auto& fold : folds) rows += fold.rows();
-  if (FoldPath::pays(features, targets) && rows >= 4 * features) {
-    const bool is_filled = [&] {
-      FoldPath path(folds);
-      return fill_by_path(path, search.per_target, start, features, targets, progress, table);
-    }();
-    if (is_filled) {
-      report(progress, "solving", 0, 0);
-      return solve_chosen(all, table, search.per_target);
-    }
-    table = empty_table(search.grid, unit);
+  // With fewer rows than features a path's spaces do not see where rounding takes over.
+  if (FoldPath::pays(features, targets) && rows >= features) {
+    ErrorsByPath errors(folds);
+    fill(table, search.per_target, start, progress, std::ref(errors));
+  } else {
+    fill(table, !search.grid.empty() || search.per_target, start, progress,
+         [&](double lambda) { return cross_validation_errors(folds, lambda); });
   }
-  fill_directly(folds, !search.grid.empty() || search.per_target, start, progress, table);
+  report(progress, "solving", 0, 0);
   return solve_chosen(all, table, search.per_target);
 }
 
@@ -175,8 +177,10 @@ ChosenModel choose_lambda_by_spectrum(
 }
 
 Index lambda_choice_bytes(Index features, Index targets, Index folds) {
-  return FoldPath::pays(features, targets) ? FoldPath::bytes(features, targets, folds)
-                                           : ridge_bytes(features, targets);
+  const Index solve = ridge_bytes(features, targets);
+  if (!FoldPath::pays(features, targets)) return solve;
+  return std::max(FoldPath::bytes(features, targets, folds),
+                  NormalEquations::bytes(features, targets) + solve);
 }
 
 }  // namespace kerf

@@ -8,7 +8,6 @@
 #include "kerf/core/error.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/random.h"
-#include "kerf/learn/fold_path.h"
 #include "kerf/learn/lambda_choice.h"
 
 namespace kerf {
@@ -233,84 +232,6 @@ TEST(ChooseLambda, TakesTheBestOfThePathAndBeatsItsNeighbours) {
   for (const auto& point : choice.path) EXPECT_LE(choice.cv_error, point.cv_error);
   EXPECT_LE(choice.cv_error, cross_validation_error(folds, choice.lambda * 10));
   EXPECT_LE(choice.cv_error, cross_validation_error(folds, choice.lambda / 10));
-}
-
-// Features with a falling spectrum, as kernels give, and targets of which each wants another
-// lambda.
-Problem make_smooth_problem(Index rows, Index features, Index targets) {
-  Problem p = make_problem(rows, features, targets, true);
-  for (Index i = 0; i < rows; ++i) {
-    double signal = 0;
-    for (Index j = 0; j < features; ++j) {
-      p.z(i, j) = (p.z(i, j) - 3) / static_cast<float>(1 + j) + 1;
-      signal += p.z(i, j) * (j % 3 - 1.0);
-    }
-    for (Index t = 0; t < targets; ++t)
-      p.y(i, t) =
-          signal + std::pow(10.0, t - 1) *
-                       rng::normal(rng::Key{9}, static_cast<std::uint64_t>(i * targets + t));
-  }
-  return p;
-}
-
-// After a few levels the errors at a pole are what lambda_choice.h promises.
-TEST(FoldPath, KnowsTheErrorsAtEachPole) {
-  const Problem p = make_smooth_problem(6000, 200, 3);
-  const auto folds = make_folds(p, 5, Precision::double_);
-  FoldPath path(folds);
-  for (const double pole : {1e-2, 1e-11, 1e-4}) {  // the second in double precision
-    ASSERT_TRUE(path.set_pole(pole));
-    for (int level = 0; level < 8; ++level) path.extend();
-    const auto found = path.errors(), exact = cross_validation_errors(folds, pole);
-    for (std::size_t t = 0; t < 3; ++t) EXPECT_NEAR(found[t], exact[t], 1e-3 * exact[t]) << pole;
-  }
-}
-
-TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
-  constexpr Index kFeatures = 2048;
-  const Problem p = make_smooth_problem(8400, kFeatures, 3);
-  ASSERT_TRUE(FoldPath::pays(kFeatures, 3));
-  const auto folds = make_folds(p, 5, Precision::double_);
-  std::vector<double> grid;
-  std::vector<std::vector<double>> exact;
-  for (int k = -7; k <= 1; k += 2) {
-    grid.push_back(std::pow(10.0, k));
-    exact.push_back(cross_validation_errors(folds, grid.back()));
-  }
-  for (const bool per_target : {false, true}) {
-    const auto [choice, model] = choose_lambda(folds, {grid, per_target}, {});
-    std::vector<std::size_t> best(3, 0);
-    std::size_t best_of_all = 0;
-    const auto mean = [&](std::size_t k) { return (exact[k][0] + exact[k][1] + exact[k][2]) / 3; };
-    for (std::size_t k = 0; k < grid.size(); ++k) {
-      if (mean(k) < mean(best_of_all)) best_of_all = k;
-      for (std::size_t t = 0; t < 3; ++t)
-        if (exact[k][t] < exact[best[t]][t]) best[t] = k;
-    }
-    EXPECT_EQ(choice.lambda, grid[best_of_all]);
-    // Every lambda that was tried, not only the best: an error that is off elsewhere misleads.
-    for (const auto& point : choice.path) {
-      const auto k = static_cast<std::size_t>(std::ranges::find(grid, point.lambda) - grid.begin());
-      ASSERT_LT(k, grid.size());
-      EXPECT_NEAR(point.cv_error, mean(k), 1e-3 * mean(k)) << point.lambda;
-    }
-    EXPECT_EQ(choice.per_target.size(), per_target ? 3u : 0u);
-    if (per_target)
-      for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(choice.per_target[t], grid[best[t]]) << t;
-    else
-      EXPECT_NEAR(choice.cv_error, mean(best_of_all), 1e-3 * mean(best_of_all));
-    // The model is that of Cholesky at the lambda chosen.
-    std::vector<const NormalEquations*> parts;
-    for (const auto& fold : folds) parts.push_back(&fold);
-    const LinearModel direct = solve_ridge(parts, choice);
-    double difference = 0, size = 0;
-    for (Index j = 0; j < kFeatures; ++j)
-      for (Index t = 0; t < 3; ++t) {
-        difference += std::pow(direct.weights(j, t) - model.weights(j, t), 2);
-        size += std::pow(direct.weights(j, t), 2);
-      }
-    EXPECT_LT(difference, 1e-14 * size);
-  }
 }
 
 TEST(ChooseLambda, ReadsAGrid) {
