@@ -11,8 +11,9 @@
 namespace kerf {
 namespace {
 
-constexpr Index kFewLevels = 12,
-                kMostLevels = 48;         // that a space must have room for; that it may have
+constexpr Index kFewLevels = 12;          // that a space must have room for
+constexpr Index kMostLevels = 48;         // that it may have
+constexpr double kRounding = 1e-13;       // of an objective, against the targets' squares
 constexpr double kSingleNoise = 0x1p-21;  // of a factor in single precision, against |P|
 constexpr double kSingleRange = 1e30;     // of numbers that it may hold
 
@@ -257,7 +258,8 @@ void FoldPath::add_errors(const Fold& fold, Level& sums) const {
                          b * b * held.weight() - 2 * linear + 2 * b * mean + quadratic;
     const auto k = static_cast<std::size_t>(t);
     sums.errors[k] += std::max(error, 0.0);
-    sums.objectives[k] += fold.square[k] - dot(a.view(), t, fold.inner_rhs.view(), t);
+    sums.objectives[k] += std::max(fold.square[k] - dot(a.view(), t, fold.inner_rhs.view(), t),
+                                   kRounding * fold.square[k]);
   }
 }
 

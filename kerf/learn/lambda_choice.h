@@ -6,8 +6,9 @@
 // many targets, fewer rows than features, or lambdas so small that errors do not come to a
 // standstill in small spaces: one Cholesky for each fold; of a given grid all lambdas.
 //
-// Error:      fold_path: within 4e-3 and mostly 1e-4 on 11 real sets with 1 to 16 rows a feature,
-//             with the lambda that one Cholesky for each fold chooses on all of them.
+// Error:      fold_path: 3e-5 (median), at most 2e-2 of 90 fits of 12 real sets with 1 to 16 rows a
+//             feature, with the lambda that one Cholesky for each fold chooses in all of them
+//             (bench/lambda_folds.py).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
