@@ -7,7 +7,7 @@
 // standstill in small spaces: one Cholesky for each fold; of a given grid all lambdas.
 //
 // Error:      fold_path: 3e-5 (median), at most 2e-2 in 90 fits of 12 real sets with 1 to 16 rows a
-//             feature, where its lambda is always the best of those it tried: bench/lambda_folds.py.
+//             feature, its lambda always the best of those it tried (bench/lambda_folds.py).
 //             kStill and kAlike were set on most of the same sets.
 //
 // SPDX-License-Identifier: Apache-2.0
