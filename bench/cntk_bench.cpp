@@ -71,7 +71,6 @@ void BM_Gemm(benchmark::State& state) {
   constexpr Index kSide = 1024;
   Matrix<T> a(kSide, kSide), c(kSide, kSide);
   a.fill(1);
-  const blas::ThreadScope one(1);
   for (auto _ : state) {
     parallel_for(kSide, 128, [&](Index begin, Index end) {
       blas::gemm(false, false, T{1}, a.view().slice(begin, end), a.view(), T{0},

@@ -55,9 +55,8 @@ void BM_GemmWhole(benchmark::State& state) {
   const auto x = copied<T>(images(state.range(0), 1));
   Matrix<T> out(x.rows(), x.rows());
   out.fill(0);
-  const blas::ThreadScope all(threads());
   for (auto _ : state) {
-    blas::gemm(false, true, T{1}, x.view(), x.view(), T{0}, out.view());
+    blas::product(false, true, T{1}, x.view(), x.view(), T{0}, out.view());
     benchmark::DoNotOptimize(out.data());
   }
 }
@@ -69,7 +68,6 @@ void BM_GemmTiles(benchmark::State& state) {
   const Index n = x.rows(), tiles = (n + kGramTile - 1) / kGramTile;
   Matrix<T> out(n, n);
   out.fill(0);
-  const blas::ThreadScope one(1);
   for (auto _ : state)
     parallel_for(tiles * tiles, 1, [&](Index t, Index) {
       const Index i = t / tiles * kGramTile, j = t % tiles * kGramTile;

@@ -45,7 +45,6 @@ void BM_Sgemm(benchmark::State& state) {
   const auto x = pixels();
   Matrix<float> w(state.range(1), kDim), out(kRows, state.range(1));
   rng::fill_normal(rng::Key{2}, 0, {w.data(), static_cast<std::size_t>(state.range(1) * kDim)});
-  const blas::ThreadScope one(1);
   for (auto _ : state) {
     parallel_for(kRows, 512, [&](Index begin, Index end) {
       blas::gemm(false, true, 1.0f, x.view().slice(begin, end), w.view(), 0.0f,

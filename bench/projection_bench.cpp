@@ -42,7 +42,6 @@ void BM_Sgemm(benchmark::State& state) {
   const Index rows = state.range(0), in_dim = state.range(1), out_dim = state.range(2);
   const auto x = gaussian(rows, in_dim, 1), w = gaussian(out_dim, in_dim, 2);
   Matrix<float> out(rows, out_dim);
-  const blas::ThreadScope one(1);
   for (auto _ : state) {
     blas::gemm(false, true, 1.0f, x.view(), w.view(), 0.0f, out.view());
     benchmark::DoNotOptimize(out.data());

@@ -187,7 +187,9 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
                     RowSource& source, Json* json) {
   const bool held_out = arguments.holdout > 0;
   const Index worst = arguments.report.empty() ? 0 : kWorstInReport;
-  Score score = evaluate(model, source, common.memory_limit(), {}, worst);
+  Score score =
+      evaluate(model, source, common.memory_limit(), terminal_progress(common.quiet), worst);
+  clear_progress();
   if (json != nullptr)
     (*json)[held_out ? "holdout" : "test"] = score_json(model, score);
   else if (!common.quiet)
@@ -291,6 +293,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   result.model.encoding = data.encoding;
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);
+  set_interrupt_message(fmt::format("the model was written to {}", arguments.output));
   tell(arguments, common, data, summary, result,
        split ? static_cast<RowSource*>(&split->held_out) : test_file.get());
 }

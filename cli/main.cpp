@@ -2,10 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <new>
 #include <system_error>
@@ -53,8 +56,6 @@ int exit_code(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage:
       return 2;
-    case ErrorKind::interrupted:
-      return 130;
     default:
       return 1;
   }
@@ -119,6 +120,19 @@ std::string explain_unknown(CLI::App& app, const std::vector<std::string>& argum
   return "";
 }
 
+/// OpenBLAS starts its threads before main, and where the address space is limited they look for room in
+/// it for ever.  We never use them: begin again without.
+void start_without_blas_threads(char** argv) {
+  constexpr const char* kVariable = "OPENBLAS_NUM_THREADS";
+  rlimit space{}, data{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &space) == 0 &&
+                       ::getrlimit(RLIMIT_DATA, &data) == 0 &&
+                       (space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY);
+  const char* now = std::getenv(kVariable);
+  if (!limited || (now != nullptr && std::string_view(now) == "1")) return;
+  if (::setenv(kVariable, "1", 1) == 0) ::execv("/proc/self/exe", argv);
+}
+
 /// `--flag true` as `--flag=true`: a flag stands alone or has one of these words behind it.
 std::vector<std::string> with_joined_flags(const std::vector<std::string>& arguments) {
   std::vector<std::string> joined;
@@ -166,7 +180,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   common.memory_limit();  // a size that is none, before any work
   if (common.threads > 0) set_threads(common.threads);
-  catch_interrupts();
+  const InterruptScope interrupts(check_interrupt);
   action();
   clear_progress();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
@@ -178,18 +192,22 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace kerf;
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const bool json = std::ranges::find(arguments, "--json") != arguments.end();
+  cli::start_without_blas_threads(argv);
+  const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
+    return std::string_view(argument) == "--json";
+  });
+  cli::catch_interrupts(json);
   try {
-    return cli::run(arguments);
+    return cli::run({argv + 1, argv + argc});
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) cli::leave_interrupted();
     return cli::complain(error.what(), cli::exit_code(error.kind()), json);
   } catch (const std::system_error& error) {
     // Whoever read our output has gone (`kerf maps | head -1`): end as other programs do then.
     if (error.code() == std::errc::broken_pipe) return cli::kBrokenPipe;
     return cli::complain(error.what(), 1, json);
   } catch (const std::bad_alloc&) {
-    return cli::complain("out of memory", 1, json);
+    cli::give_up("out of memory");
   } catch (const std::exception& error) {
     return cli::complain(fmt::format("unexpected error: {}", error.what()), 1, json);
   }

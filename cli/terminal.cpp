@@ -7,22 +7,77 @@
 #include <cmath>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 namespace kerf::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupts = 0;
-bool bar_shown = false;
-std::string interrupt_message = "nothing was written";
+constexpr unsigned kGrace = 1;  // seconds that the library has to stop by itself
+constexpr const char* kClearLine = "\r\033[K";
 
-void on_interrupt(int) {
-  if (interrupts != 0) ::_exit(130);
-  interrupts = 1;
+std::atomic<int> caught = 0;  // the first signal
+std::atomic<bool> bar_shown = false, leaving = false;
+bool wants_json = false;
+
+/// The last words, ready for a signal handler: two, so that one can be written while the other stands.
+struct Words {
+  char line[2048], json[4096];
+} words[2];
+std::atomic<const Words*> last_words = nullptr;
+
+void put(int descriptor, const char* text) {
+  if (::write(descriptor, text, std::strlen(text)) < 0) return;  // nobody reads it
+}
+
+/// Only calls that are allowed in a signal handler.
+[[noreturn]] void leave_at_once() {
+  const int code = 128 + caught;
+  if (leaving.exchange(true)) ::_exit(code);
+  remove_temporary_files();
+  if (bar_shown) put(STDERR_FILENO, kClearLine);
+  const Words* said = last_words;
+  if (said != nullptr && wants_json) put(STDOUT_FILENO, said->json);
+  if (said != nullptr) put(STDERR_FILENO, said->line);
+  ::_exit(code);
+}
+
+void on_interrupt(int signal) {
+  int none = 0;
+  if (!caught.compare_exchange_strong(none, signal)) leave_at_once();
+  ::alarm(kGrace);
+}
+
+void on_alarm(int) { leave_at_once(); }
+
+/// Whatever could not be caught: an exception while there was no memory to report another one.
+[[noreturn]] void on_terminate() {
+  const char* message = "unexpected error";
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    message = "out of memory";
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  } catch (...) {
+  }
+  give_up(message);
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
 }
 
 int terminal_width() {
@@ -54,7 +109,7 @@ class Bar {
                                        : fmt::format("{}  {}", stage_,
                                                      event.done > 0 ? with_commas(event.done) : "");
     line.resize(static_cast<std::size_t>(std::min<int>(width, static_cast<int>(line.size()))));
-    fmt::print(stderr, "\r\033[K{}", line);
+    fmt::print(stderr, "{}{}", kClearLine, line);
     std::fflush(stderr);
     bar_shown = true;
   }
@@ -81,15 +136,20 @@ class Bar {
 
 }  // namespace
 
-void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);
+void catch_interrupts(bool json) {
+  wants_json = json;
+  set_interrupt_message("nothing was written");
+  std::set_terminate(on_terminate);
+  handle(SIGALRM, on_alarm);
+  sigset_t alarm{};
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  ::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);  // whoever started us may have blocked it
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction inherited {};
     // Whoever started us may not want us to be stopped: nohup, a job in the background.
     if (::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN) continue;
-    ::sigaction(signal, &action, nullptr);
+    handle(signal, on_interrupt);
   }
   // A failed write says enough (fail_output, main): files that are half written are removed first.
   std::signal(SIGPIPE, SIG_IGN);
@@ -97,10 +157,40 @@ void catch_interrupts() {
 }
 
 void check_interrupt() {
-  if (interrupts > 0) throw Error(ErrorKind::interrupted, "interrupted: " + interrupt_message);
+  if (caught != 0) throw Error(ErrorKind::interrupted, "interrupted");
 }
 
-void set_interrupt_message(const std::string& message) { interrupt_message = message; }
+void leave_interrupted() {
+  std::fflush(stdout);  // the rows that were written so far
+  leave_at_once();
+}
+
+void give_up(const char* message) {
+  remove_temporary_files();
+  if (bar_shown) put(STDERR_FILENO, kClearLine);
+  if (wants_json) {
+    put(STDOUT_FILENO, "{\"error\": \"");
+    for (const char* c = message; *c != 0; ++c)
+      if (*c >= ' ' && *c != '"' && *c != '\\')
+        if (::write(STDOUT_FILENO, c, 1) < 0) break;
+    put(STDOUT_FILENO, "\"}\n");
+  }
+  put(STDERR_FILENO, "kerf: ");
+  put(STDERR_FILENO, message);
+  put(STDERR_FILENO, "\n");
+  ::_exit(1);
+}
+
+void set_interrupt_message(const std::string& message) {
+  const Words* now = last_words;
+  Words& next = now == &words[0] ? words[1] : words[0];
+  const std::string text = "interrupted: " + message.substr(0, 1500);
+  std::snprintf(next.line, sizeof next.line, "kerf: %s\n", text.c_str());
+  const nlohmann::json error = {{"error", text}};
+  std::snprintf(next.json, sizeof next.json, "%s\n",
+                error.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  last_words = &next;
+}
 
 void fail_output() {
   throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
@@ -115,7 +205,7 @@ Progress terminal_progress(bool quiet) {
 }
 
 void clear_progress() {
-  if (bar_shown) fmt::print(stderr, "\r\033[K");
+  if (bar_shown) fmt::print(stderr, "{}", kClearLine);
   bar_shown = false;
 }
 

@@ -15,13 +15,22 @@ Progress terminal_progress(bool quiet);
 /// Removes the bar, if one is shown.
 void clear_progress();
 
-/// From now on Ctrl-C (and termination) stops work at the next progress report; a second one ends
-/// the process at once, and may leave a temporary file beside the output.  A signal that was ignored
-/// when the program began stays so.
-void catch_interrupts();
+/// From now on Ctrl-C, SIGTERM and SIGHUP stop the work where the library next looks (InterruptScope,
+/// progress), or after a second in any case; a second signal ends the process at once.  Temporary files
+/// are removed, and one line says so (`json`: also on standard output).  A signal that was ignored when
+/// the program began stays so.  Running out of memory where nothing can be done about it ends in one
+/// line too.
+void catch_interrupts(bool json);
 
-/// Throws Error (interrupted) if Ctrl-C was pressed.
+/// Throws Error (interrupted) if a signal came.
 void check_interrupt();
+
+/// Ends the program as a signal does; for main, after Error (interrupted).  Exit code 130 for SIGINT, 143
+/// for SIGTERM.
+[[noreturn]] void leave_interrupted();
+
+/// Ends the program with exit code 1 and one line, without any memory.
+[[noreturn]] void give_up(const char* message);
 
 /// From now on an interruption says this instead of "nothing was written".
 void set_interrupt_message(const std::string& message);

@@ -82,6 +82,7 @@ void AtomicFile::open_temporary() {
   temporary_ = target_ + ".XXXXXX";
   descriptor_ = ::mkstemp(temporary_.data());
   if (descriptor_ < 0) fail_with("write");
+  remembered_.remember(temporary_);
   // mkstemp makes private files; give the result the permissions any new file would have.
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -145,6 +146,7 @@ void AtomicFile::commit() {
     errno = error;
     fail_with("write");
   }
+  remembered_.forget();
   sync_folder();
 }
 

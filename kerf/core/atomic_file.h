@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "kerf/core/temporary_files.h"
 #include "kerf/core/view.h"
 
 namespace kerf {
@@ -47,6 +48,7 @@ class AtomicFile {
   void write_all(const void* data, std::size_t bytes);
 
   std::string path_, target_, temporary_;  // as given, behind links, beside it
+  TemporaryName remembered_;
   std::string buffer_;
   int descriptor_ = -1;
   bool direct_ = false, goes_back_ = false;

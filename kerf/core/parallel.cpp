@@ -1,33 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/core/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "kerf/core/cgroup.h"
+#include "kerf/core/interrupt.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
 namespace {
 
-int cores() {
-  cpu_set_t set;
-  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0
-                          ? CPU_COUNT(&set)
-                          : static_cast<int>(std::thread::hardware_concurrency());
-  const int granted = cgroup_cores();  // a container on a machine of many cores
-  return std::max(1, granted > 0 ? std::min(allowed, granted) : allowed);
+constexpr int kMostThreads = 1024;
+
+/// A number of threads from the environment; of a list, as OpenMP allows, the first.
+std::optional<int> threads_in(const char* variable, bool is_list) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == 0) return std::nullopt;
+  int count = 0;
+  const auto [stop, error] = std::from_chars(text, text + std::strlen(text), count);
+  if (error != std::errc() || (*stop != 0 && !(is_list && *stop == ',')) || count < 1)
+    return std::nullopt;
+  return std::min(count, kMostThreads);
+}
+
+/// What the environment says, or the cores.
+int default_threads() {
+  const char* own = std::getenv("KERF_NUM_THREADS");
+  const auto count = threads_in("KERF_NUM_THREADS", false);
+  KERF_REQUIRE(count || own == nullptr || *own == 0, usage,
+               "KERF_NUM_THREADS must be a number from 1 to {}, not '{}'", kMostThreads, own);
+  return count ? *count : threads_in("OMP_NUM_THREADS", true).value_or(cores());
 }
 
 std::atomic<int> thread_count = 0;  // 0: not set yet
+thread_local int own_count = 0;     // 0: thread_count
 thread_local bool inside_body = false;
 
 /// One parallel_for: the pieces are handed out in order by a counter.
@@ -43,6 +64,7 @@ struct Job {
     inside_body = true;
     for (Index begin; !failed && (begin = next.fetch_add(grain)) < count;) {
       try {
+        poll_interrupt();
         (*body)(begin, std::min(begin + grain, count));
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -68,18 +90,9 @@ void spin_until(const Ready& ready) {
 
 class Pool {
  public:
-  ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    wake_.notify_all();
-    for (auto& thread : workers_) thread.join();
-  }
-
   void run(Job& job, int helpers) {
     const std::lock_guard one_job_at_a_time(turn_);
-    while (static_cast<int>(workers_.size()) < helpers) workers_.emplace_back([this] { work(); });
+    helpers = start_workers(helpers);
     {
       const std::lock_guard lock(mutex_);
       job_ = &job;
@@ -97,13 +110,22 @@ class Pool {
   }
 
  private:
+  /// How many of `count` there are then: a system that gives no more threads is no reason to fail.
+  int start_workers(int count) {
+    try {
+      for (; workers_ < count; ++workers_) std::thread([this] { work(); }).detach();
+    } catch (const std::exception&) {
+      count = workers_;
+    }
+    return count;
+  }
+
   void work() {
     std::unique_lock lock(mutex_, std::defer_lock);
     for (;;) {
-      spin_until([this] { return stop_ || wanted_ > 0; });
+      spin_until([this] { return wanted_ > 0; });
       lock.lock();
-      wake_.wait(lock, [this] { return stop_ || wanted_ > 0; });
-      if (stop_) return;
+      wake_.wait(lock, [this] { return wanted_ > 0; });
       Job* job = job_;
       --wanted_;
       ++running_;
@@ -117,16 +139,28 @@ class Pool {
 
   std::mutex turn_, mutex_;
   std::condition_variable wake_, idle_;
-  std::vector<std::thread> workers_;
+  int workers_ = 0;
   Job* job_ = nullptr;
   // Written under mutex_, read without it while spinning.
   std::atomic<int> wanted_ = 0, running_ = 0;
-  std::atomic<bool> stop_ = false;
 };
 
+std::atomic<Pool*> current_pool = nullptr;
+
+/// The pool of this process, made when it is first needed and never ended: its threads sleep, and to
+/// join them at exit would hang a forked child, which has the pool's memory but not its threads.  Such a
+/// child makes a pool of its own.
 Pool& pool() {
-  static Pool instance;
-  return instance;
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+    current_pool = nullptr;
+    inside_body = false;
+  });
+  KERF_REQUIRE(registered == 0, memory, "cannot watch for forks: {}", std::strerror(registered));
+  Pool* pool = current_pool;
+  if (pool != nullptr) return *pool;
+  auto fresh = std::make_unique<Pool>();
+  if (current_pool.compare_exchange_strong(pool, fresh.get())) return *fresh.release();
+  return *pool;
 }
 
 }  // namespace
@@ -181,7 +215,12 @@ void Background::start(std::function<void()> work) {
   state_->error = nullptr;
   state_->here = threads() == 1;
   if (state_->here) return;
-  if (!state_->thread.joinable()) state_->thread = std::thread([this] { state_->loop(); });
+  try {
+    if (!state_->thread.joinable()) state_->thread = std::thread([this] { state_->loop(); });
+  } catch (const std::exception&) {  // no more threads: wait() does the work
+    state_->here = true;
+    return;
+  }
   state_->running = true;
   state_->changed.notify_all();
 }
@@ -197,16 +236,39 @@ void Background::wait() {
   if (state_->error) std::rethrow_exception(state_->error);
 }
 
-int threads() {
-  const int count = thread_count.load();
-  static const int all = cores();
-  return count > 0 ? count : all;
+int cores() {
+  cpu_set_t set;
+  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0
+                          ? CPU_COUNT(&set)
+                          : static_cast<int>(std::thread::hardware_concurrency());
+  const int granted = cgroup_cores();  // a container on a machine of many cores
+  return std::max(1, granted > 0 ? std::min(allowed, granted) : allowed);
 }
 
+int threads() {
+  const int count = own_count > 0 ? own_count : thread_count.load();
+  if (count > 0) return count;
+  static const int all = default_threads();
+  return all;
+}
+
+namespace {
+
+void check_count(int count) {
+  KERF_REQUIRE(count >= 1 && count <= kMostThreads, usage,
+               "threads must be between 1 and {}, not {}", kMostThreads, count);
+}
+
+}  // namespace
+
 void set_threads(int count) {
-  KERF_REQUIRE(count >= 1 && count <= 1024, usage, "threads must be between 1 and 1024, not {}",
-               count);
+  check_count(count);
   thread_count = count;
+}
+
+int limit_threads(int count) {
+  if (count != 0) check_count(count);
+  return std::exchange(own_count, count);
 }
 
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
@@ -214,8 +276,10 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   const Index pieces = (count + grain - 1) / grain;
   const auto helpers = static_cast<int>(std::min<Index>(threads(), pieces)) - 1;
   if (inside_body || helpers < 1) {
-    for (Index begin = 0; begin < count; begin += grain)
+    for (Index begin = 0; begin < count; begin += grain) {
+      poll_interrupt();
       body(begin, std::min(begin + grain, count));
+    }
     return;
   }
   Job job{.count = count, .grain = grain, .body = &body, .mutex = {}, .error = {}};

@@ -10,15 +10,25 @@
 
 namespace kerf {
 
-/// Threads that parallel_for may use, at least 1.  The default is the number of cores that this
-/// process may run on, or that its container pays for.
+/// Threads that parallel_for may use, at least 1.  The default is KERF_NUM_THREADS of the environment,
+/// else OMP_NUM_THREADS, else the number of cores that this process may run on, or that its container
+/// pays for.
 int threads();
 void set_threads(int count);
+
+/// Another number for what this thread does from now on; 0: as all others.  Returns the one before.
+int limit_threads(int count);
+
+/// Cores that this process may run on, or that its container pays for.
+int cores();
 
 /// Calls body(begin, end) for pieces of at most `grain` that cover 0 .. count - 1, on up to
 /// threads() threads at once; returns when all are done.  Pieces start at multiples of `grain`, so
 /// the cut does not depend on the number of threads.  The first exception of a body is thrown
-/// again here.  A parallel_for inside a body runs on the calling thread alone.
+/// again here.  A parallel_for inside a body runs on the calling thread alone.  The calling thread's
+/// InterruptScope is asked between pieces.
+///
+/// Safe to use in a child after fork(), unless another thread forked in the middle of one.
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
 
 /// One piece of work at a time on a thread of its own, beside the caller (reading ahead).  With

@@ -26,7 +26,6 @@ Matrix<float> some_rows(const Matrix<float>& from, const std::vector<Index>& whi
 /// a b^T by tiles of rows: the same bits at any number of threads.
 Matrix<float> inner_products(const Matrix<float>& a, const Matrix<float>& b) {
   Matrix<float> out(a.rows(), b.rows());
-  const blas::ThreadScope one(1);
   parallel_for(a.rows(), 4 * kTile, [&](Index begin, Index end) {
     blas::gemm(false, true, 1.0f, a.view().slice(begin, end), b.view(), 0.0f,
                out.view().slice(begin, end));
@@ -59,7 +58,6 @@ Matrix<float> leading_basis(const Matrix<float>& rows, Index dimensions, rng::Ke
   rng::fill_normal(key, 0, {basis.data(), static_cast<std::size_t>(dimensions * rows.cols())});
   Matrix<float> single(dimensions, rows.cols());
   for (int step = 0; step <= kPowerSteps; ++step) {
-    const blas::ThreadScope one(1);
     if (step > 0) {
       const Matrix<float> along = inner_products(some, single);
       blas::gemm(true, false, 1.0f, along.view(), some.view(), 0.0f, single.view());
@@ -80,7 +78,6 @@ std::vector<Index> nearest(const Matrix<float>& rows, const Matrix<float>& centr
     half_square.push_back(std::inner_product(v.begin(), v.end(), v.begin(), 0.0f) / 2);
   }
   std::vector<Index> out(static_cast<std::size_t>(rows.rows()));
-  const blas::ThreadScope one(1);
   parallel_for(rows.rows(), kTile, [&](Index begin, Index end) {
     thread_local Matrix<float> scores;
     scores.resize(end - begin, m);

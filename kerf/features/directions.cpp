@@ -13,7 +13,6 @@ namespace kerf {
 
 Matrix<float> orthogonal_directions(Index dim, Index count, rng::Key key) {
   Matrix<float> out(count, dim);
-  const blas::ThreadScope one(1);  // LAPACK's bits depend on its threads: groups run in parallel
   parallel_for((count + dim - 1) / dim, 1, [&](Index begin, Index end) {
     for (Index group = begin; group < end; ++group) {
       const Index first = group * dim, rows = std::min(dim, count - first);

@@ -22,21 +22,20 @@ double orthonormalise_columns(Matrix<double>& q) {
   const Index m = q.cols();
   Matrix<double> gram(m, m);
   gram.fill(0);
-  const blas::ThreadScope one(1);
   parallel_for(m, kTile / 2, [&](Index begin, Index end) {
     const MatrixView<const double> left(q.data() + begin, q.rows(), end - begin, m);
     const MatrixView<const double> right(q.data() + begin, q.rows(), m - begin, m);
     blas::gemm(true, false, 1.0, left, right, 0.0,
                {&gram(begin, begin), end - begin, m - begin, m});
   });
-  if (blas::cholesky(gram.view(), 1) != 0) return 0;
+  if (blas::cholesky(gram.view()) != 0) return 0;
   double least = gram(0, 0), largest = least;
   for (Index i = 0; i < m; ++i) {
     least = std::min(least, gram(i, i));
     largest = std::max(largest, gram(i, i));
   }
   parallel_for(q.rows(), kTile, [&](Index begin, Index end) {
-    blas::triangular_solve_rows(gram.view(), false, q.view().slice(begin, end), 1);
+    blas::triangular_solve_rows(gram.view(), false, q.view().slice(begin, end));
   });
   return least / largest;
 }
@@ -46,7 +45,6 @@ void orthonormalise_slowly(const Matrix<float>& y, Matrix<double>& q) {
   Matrix<double> rows(y.cols(), y.rows());
   for (Index j = 0; j < y.rows(); ++j)
     for (Index i = 0; i < y.cols(); ++i) rows(i, j) = y(j, i);
-  const blas::ThreadScope one(1);
   blas::orthonormalise_rows(rows.view());
   for (Index j = 0; j < y.rows(); ++j)
     for (Index i = 0; i < y.cols(); ++i) q(j, i) = rows(i, j);
@@ -81,7 +79,6 @@ Matrix<float> transposed(const Matrix<float>& a) {
 
 /// y += f^T t, for f: rows x D, t: rows x m, by tiles of y.
 void add_product(MatrixView<const float> f, MatrixView<const float> t, Matrix<float>& y) {
-  const blas::ThreadScope one(1);
   parallel_for(f.cols, kTile, [&](Index begin, Index end) {
     const MatrixView<const float> part(f.data + begin, f.rows, end - begin, f.stride);
     blas::gemm(true, false, 1.0f, part, t, 1.0f, y.view().slice(begin, end));
@@ -114,7 +111,6 @@ class RangeFinder {
     Matrix<float> t;
     return accumulate([&](Index, MatrixView<const float> f) {
       t.resize(f.rows, q.cols());
-      const blas::ThreadScope one(1);
       parallel_for(f.rows, kTile, [&](Index begin, Index end) {
         blas::gemm(false, false, 1.0f, f.slice(begin, end), q.view(), 0.0f,
                    t.view().slice(begin, end));

@@ -40,7 +40,6 @@ void Covariance::add(MatrixView<const float> rows) {
         centred(i - begin, k) = static_cast<float>(rows(i, k) - origin_[at]);
         sum_[at] += centred(i - begin, k);
       }
-    const blas::ThreadScope all(threads());
     blas::gram_upper(centred.view(), partial.view());
     for (Index i = 0; i < d; ++i)
       for (Index k = i; k < d; ++k) products_(i, k) += partial(i, k);
@@ -73,7 +72,6 @@ Covariance::Eigen Covariance::eigen() const {
       c(k, i) = c(i, k);
     }
   Eigen eigen{std::vector<double>(static_cast<std::size_t>(d)), Matrix<double>(d, d)};
-  const blas::ThreadScope all(threads());
   blas::symmetric_eigen(c.view(), eigen.values);
   std::ranges::reverse(eigen.values);
   for (double& value : eigen.values) value = std::max(0.0, value);  // rounding
@@ -93,8 +91,7 @@ LinearStep Covariance::zca(double epsilon) const {
     const double factor = 1 / std::sqrt(e.values[static_cast<std::size_t>(i)] + ridge);
     for (Index k = 0; k < d; ++k) scaled(i, k) = factor * e.vectors(i, k);
   }
-  const blas::ThreadScope all(threads());
-  blas::gemm(true, false, 1.0, e.vectors.view(), scaled.view(), 0.0, w.view());
+  blas::product(true, false, 1.0, e.vectors.view(), scaled.view(), 0.0, w.view());
   return centred(w);
 }
 

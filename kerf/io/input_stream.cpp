@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kerf/core/interrupt.h"
 #include "kerf/core/require.h"
 #include "kerf/io/decoder.h"
 
@@ -57,6 +58,7 @@ std::shared_ptr<File> File::open_rewindable(const std::string& path) {
   const int copy = open_nameless(pipe->name());
   std::vector<char> chunk(kChunk);
   for (Index offset = 0;;) {
+    poll_interrupt();
     const std::size_t got = pipe->read(offset, chunk.data(), chunk.size());
     if (got == 0) break;
     write_all(copy, chunk.data(), got, pipe->name());
@@ -89,7 +91,10 @@ std::size_t File::read(Index offset, void* to, std::size_t bytes) const {
     const ssize_t got = seekable_ ? ::pread(descriptor_, target, bytes - done,
                                             begin_ + offset + static_cast<Index>(done))
                                   : ::read(descriptor_, target, bytes - done);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR) {
+      poll_interrupt();
+      continue;
+    }
     KERF_REQUIRE(got >= 0, data, "cannot read {}: {}", name_, std::strerror(errno));
     if (got == 0) break;
     done += static_cast<std::size_t>(got);

@@ -227,7 +227,6 @@ void Gram<T>::compute(Index begin, Index end, MatrixView<T> out) const {
                "a {} x {} matrix for {} x {} kernel values", out.rows, out.cols, end - begin,
                cols());
   const std::vector<Tile> work = tiles(begin, end);
-  const blas::ThreadScope one(1);
   parallel_for(static_cast<Index>(work.size()), 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t)
       compute_tile(work[static_cast<std::size_t>(t)], begin, end, out);

@@ -46,7 +46,6 @@ Index CurvatureBlocks::bytes(Index features, Index scores) {
 void CurvatureBlocks::sum_rows(Index score, FeatureCache& cache, const Matrix<double>& curvatures) {
   const Index size = cache.features() + 1;
   std::vector<char> used(FeatureCache::kLanes, 0);
-  const blas::ThreadScope one(1);
   cache.for_each([&](const FeatureCache::Piece& piece) {
     const auto lane = static_cast<std::size_t>(piece.lane);
     thread_local Matrix<float> rows, product;

@@ -31,10 +31,9 @@ void for_each_part(MatrixView<const float> z, Body body) {
 }  // namespace
 
 void feature_gram(MatrixView<const float> z, MatrixView<double> gram) {
-  const blas::ThreadScope scope(threads());
   double sum_of_parts = 0;
   for_each_part(z, [&](Index, const Matrix<double>& part) {
-    blas::gemm(false, true, 1.0, part.view(), part.view(), sum_of_parts, gram);
+    blas::product(false, true, 1.0, part.view(), part.view(), sum_of_parts, gram);
     sum_of_parts = 1;
   });
 }
@@ -47,7 +46,6 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   KERF_REQUIRE(
       !given || !lambdas.empty(), usage,
       "lambda must be positive where there are no more rows than features (--solver dual)");
-  const blas::ThreadScope scope(threads());
   Matrix<double> gram(z.rows, z.rows);
   feature_gram(z, gram.view());
   ExactRidgeOptions options;
@@ -62,8 +60,8 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   fit.model.intercept = std::move(solution.intercept);
   fit.model.weights.resize(z.cols, targets.cols);
   for_each_part(z, [&](Index first, const Matrix<double>& part) {
-    blas::gemm(true, false, 1.0, part.view(), solution.dual.view(), 0.0,
-               fit.model.weights.view().slice(first, first + part.cols()));
+    blas::product(true, false, 1.0, part.view(), solution.dual.view(), 0.0,
+                  fit.model.weights.view().slice(first, first + part.cols()));
   });
   return fit;
 }

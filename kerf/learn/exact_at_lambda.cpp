@@ -20,7 +20,6 @@ std::vector<double> residual_of(MatrixView<const double> system, const Matrix<do
                                 const Matrix<double>& rhs, Matrix<double>& residual) {
   residual.resize(rhs.rows(), rhs.cols());
   std::copy_n(rhs.data(), rhs.rows() * rhs.cols(), residual.data());
-  const blas::ThreadScope one(1);
   parallel_for(system.rows, kTile, [&](Index begin, Index end) {
     blas::gemm(false, false, -1.0, system.slice(begin, end), x.view(), 1.0,
                residual.view().slice(begin, end));

@@ -22,7 +22,6 @@ constexpr double kRounding = 0x1p-46;  // eigenvalues below that part of the tra
 /// out = op(a) b on fixed tiles of out's rows.
 void product(bool transpose_a, MatrixView<const double> a, MatrixView<const double> b,
              MatrixView<double> out) {
-  const blas::ThreadScope one(1);
   parallel_for(out.rows, kTile, [&](Index begin, Index end) {
     const auto piece = transpose_a
                            ? MatrixView<const double>(a.data + begin, a.rows, end - begin, a.stride)
@@ -126,9 +125,10 @@ Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
   return s;
 }
 
-void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept, Spectrum& s) {
+void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept, Spectrum& s,
+               const Progress& progress) {
   s.values.resize(static_cast<std::size_t>(gram.rows));
-  blas::symmetric_eigen(gram, s.values);
+  blas::symmetric_eigen(gram, s.values, progress);
   if (intercept) s.values.pop_back();  // u, the last one
   // Of a semi-definite matrix; and what centring rows that are all alike leaves is rounding.
   for (double& value : s.values) value = value > kRounding * s.trace ? value : 0.0;
@@ -287,8 +287,7 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
     report(progress, "solving", 0, 0);
     solve_one(s, gram, y, targets, options.lambdas.front(), result);
   } else {
-    report(progress, "eigenvalues", 0, 0);
-    decompose(gram, y, options.intercept, s);
+    decompose(gram, y, options.intercept, s, progress);
     result.choice = choose(
         s, options.lambdas.empty() ? automatic_lambdas(s, options.first_step) : options.lambdas,
         progress);

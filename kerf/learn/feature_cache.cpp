@@ -72,7 +72,6 @@ std::vector<Index> FeatureCache::fold_of_rows() const {
 
 void FeatureCache::for_each(const std::function<void(const Piece&)>& body, bool exact) {
   const bool again = form_ == Form::again || (exact && form_ == Form::fixed16);
-  const blas::ThreadScope one(1);
   if (again)
     pass_again(body);
   else

@@ -26,9 +26,8 @@ Matrix<double> transposed(MatrixView<const double> a) {
 
 /// a b^T.
 Matrix<double> inner(MatrixView<const double> a, MatrixView<const double> b) {
-  const blas::ThreadScope scope(threads());
   Matrix<double> out(a.rows, b.rows);
-  blas::gemm(false, true, 1.0, a, b, 0.0, out.view());
+  blas::product(false, true, 1.0, a, b, 0.0, out.view());
   return out;
 }
 
@@ -43,11 +42,10 @@ void append_rows(Matrix<double>& to, MatrixView<const double> more) {
 
 /// Takes the space of `basis` (orthonormal rows) out of `block`, twice, and makes it orthonormal.
 void orthonormalise_against(const Matrix<double>& basis, MatrixView<double> block) {
-  const blas::ThreadScope scope(threads());
   for (int round = 0; round < 2; ++round) {
     if (basis.rows() > 0) {
       const Matrix<double> parts = inner(block, basis.view());
-      blas::gemm(false, false, -1.0, parts.view(), basis.view(), 1.0, block);
+      blas::product(false, false, -1.0, parts.view(), basis.view(), 1.0, block);
     }
     blas::orthonormalise_rows(block);
   }
@@ -246,7 +244,7 @@ void FoldPath::add_errors(const Fold& fold, Level& sums) const {
     return sums.errors.assign(sums.errors.size(), std::numeric_limits<double>::infinity());
   blas::cholesky_solve(factor.view(), a.view());
   Matrix<double> product(a.rows(), a.cols());  // G_f W
-  blas::gemm(false, false, 1.0, fold.held.view(), a.view(), 0.0, product.view());
+  blas::product(false, false, 1.0, fold.held.view(), a.view(), 0.0, product.view());
   const NormalEquations& held = *fold.sums;
   for (Index t = 0; t < total_.targets(); ++t) {
     const double linear = dot(a.view(), t, fold.inner_cross.view(), t);

@@ -55,7 +55,6 @@ std::vector<double> quadratic_forms(MatrixView<const float> z, const Matrix<doub
     for (Index j = i; j < m; ++j)
       triangle(i, j) = static_cast<float>(gram(i, j) * (i == j ? 0.5 : 1));
   std::vector<double> forms(static_cast<std::size_t>(z.rows), 0.0);
-  const blas::ThreadScope one(1);
   for (Index begin = 0; begin < z.rows; begin += kBlock) {
     report(progress, "scores", begin, z.rows);
     const Index end = std::min(begin + kBlock, z.rows);
@@ -240,7 +239,6 @@ class Greedy {
     }
     products_.resize(z_.rows, 2 * steps);
     products_.fill(0);
-    const blas::ThreadScope one(1);
     parallel_for(z_.rows, kPiece, [&](Index begin, Index end) {
       Matrix<float> part(end - begin, 2 * steps);
       for (Index j = 0; j < z_.cols; j += kTile) {

@@ -109,7 +109,6 @@ void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
     }
   }
   rows_ += z.rows;
-  const blas::ThreadScope one(1);
   if (precision_ == Precision::double_) return add_double(z, centred.view(), root);
   centre_and_weight(origin_, weights, z);
   add_cross(z, centred.view(), root);

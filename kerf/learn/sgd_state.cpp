@@ -37,7 +37,6 @@ void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
   const auto scale = static_cast<float>(1 / batch.weight),
              ridge = static_cast<float>(2 * how.lambda), rate = static_cast<float>(how.rate);
   // Our threads, not those of BLAS, whose waiting takes time from the making of features.
-  const blas::ThreadScope one(1);
   parallel_for(weights.cols(), kStepColumns, [&](Index begin, Index end) {
     const Index count = end - begin;
     const MatrixView<const float>& z = batch.features;

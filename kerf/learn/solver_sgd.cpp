@@ -148,7 +148,6 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
   make_features(block, which);
   const auto size = static_cast<Index>(which.size());
   products_.resize(size, count_);
-  const blas::ThreadScope one(1);
   parallel_for(size, kProductRows, [&](Index begin, Index end) {
     rows_times(batch_.view().slice(begin, end), state.weights.view(),
                products_.view().slice(begin, end));

@@ -29,7 +29,6 @@ SpectralPath::SpectralPath(std::span<const NormalEquations> parts) {
   });
   total.add_gram_to(vectors_.view());
   values_.resize(static_cast<std::size_t>(m));
-  const blas::ThreadScope scope(threads());
   blas::symmetric_eigen(vectors_.view(), values_);
   for (double& value : values_) value = std::max(value, 0.0);  // rounding may leave some below
 
@@ -46,7 +45,7 @@ SpectralPath::SpectralPath(std::span<const NormalEquations> parts) {
     feature_mean_.push_back(origin.features[static_cast<std::size_t>(j)] +
                             total.feature_sum(j) / weight_);
   rhs_.resize(m, targets);
-  blas::gemm(false, false, 1.0, vectors_.view(), cross.view(), 0.0, rhs_.view());
+  blas::product(false, false, 1.0, vectors_.view(), cross.view(), 0.0, rhs_.view());
 }
 
 std::vector<double> SpectralPath::gcv(double lambda) const {
@@ -93,8 +92,7 @@ void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> 
       for (Index j = 0; j < m; ++j)
         centred(i, j) = z(i, j) - feature_mean_[static_cast<std::size_t>(j)];
   });
-  const blas::ThreadScope scope(threads());
-  blas::gemm(false, true, 1.0, centred.view(), vectors_.view(), 0.0, projected.view());
+  blas::product(false, true, 1.0, centred.view(), vectors_.view(), 0.0, projected.view());
 
   // The fit at every lambda and target: projected times (D + c)^-1 V B; then the same of squares.
   Matrix<double> coefficients(m, grid * targets), inverse(m, grid);
@@ -107,10 +105,10 @@ void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> 
         coefficients(k, l * targets + t) = rhs_(k, t) * inverse(k, l);
     }
   Matrix<double> fitted(z.rows, grid * targets), leverage(z.rows, grid);
-  blas::gemm(false, false, 1.0, projected.view(), coefficients.view(), 0.0, fitted.view());
+  blas::product(false, false, 1.0, projected.view(), coefficients.view(), 0.0, fitted.view());
   for (Index i = 0; i < z.rows; ++i)
     for (double& value : projected.row(i)) value *= value;
-  blas::gemm(false, false, 1.0, projected.view(), inverse.view(), 0.0, leverage.view());
+  blas::product(false, false, 1.0, projected.view(), inverse.view(), 0.0, leverage.view());
 
   for (Index i = 0; i < z.rows; ++i) {
     const double w = weights.empty() ? 1 : weights[static_cast<std::size_t>(i)];

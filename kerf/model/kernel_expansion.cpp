@@ -56,7 +56,6 @@ void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<con
       k = wide.view();
     }
     const auto block = out.slice(begin, end);
-    const blas::ThreadScope one(1);
     parallel_for(block.rows, kTile, [&](Index first, Index last) {
       blas::gemm(false, false, 1.0, k.slice(first, last), dual, 0.0, block.slice(first, last));
     });

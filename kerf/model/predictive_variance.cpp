@@ -12,14 +12,13 @@ namespace kerf {
 void PredictiveVariance::variances(MatrixView<const float> z, MatrixView<double> out) const {
   constexpr Index kPiece =
       64;  // rows solved for at a time: fixed, so that bits do not depend on more
-  const blas::ThreadScope one(1);
   parallel_for(z.rows, kPiece, [&](Index begin, Index end) {
     Matrix<double> centred(kPiece, z.cols);
     centred.fill(0);
     for (Index i = begin; i < end; ++i)
       for (Index j = 0; j < z.cols; ++j)
         centred(i - begin, j) = z(i, j) - mean[static_cast<std::size_t>(j)];
-    blas::triangular_solve_rows(factor.view(), false, centred.view(), 1);
+    blas::triangular_solve_rows(factor.view(), false, centred.view());
     for (Index i = begin; i < end; ++i) {
       double square = 0;
       for (const double value : centred.row(i - begin)) square += value * value;

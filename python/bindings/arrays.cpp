@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrays.h"
 
-#include <chrono>
 #include <cmath>
 
 namespace kerf::python {
@@ -98,6 +97,18 @@ py::list describe(const std::vector<OptionInfo>& options) {
   return all;
 }
 
+namespace {
+
+/// Python runs its signal handlers here; what they raise is thrown.  Only its main thread has any.
+void check_signals() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+}  // namespace
+
+Released::Released() : interrupts_(check_signals) {}
+
 Progress progress_to(const py::object& callback) {
   return [callback = py::handle(callback)](const ProgressEvent& event) {
     const py::gil_scoped_acquire gil;
@@ -108,14 +119,9 @@ Progress progress_to(const py::object& callback) {
 }
 
 void in_steps(Index count, Index step, const std::function<void(Index, Index)>& body) {
-  using Clock = std::chrono::steady_clock;
-  auto looked = Clock::now();
   for (Index begin = 0; begin < count; begin += step) {
+    poll_interrupt();
     body(begin, std::min(begin + step, count));
-    if (begin + step >= count || Clock::now() - looked < std::chrono::milliseconds(100)) continue;
-    const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    looked = Clock::now();
   }
 }
 

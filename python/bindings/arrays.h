@@ -55,6 +55,16 @@ py::array_t<T> copy_of(MatrixView<const T> matrix) {
 /// Options as Python hands them over, and as Python wants to see them.
 py::list describe(const std::vector<OptionInfo>& options);
 
+/// While it lives the GIL is free and Ctrl-C stops the library between pieces of its work.
+class Released {
+ public:
+  Released();
+
+ private:
+  py::gil_scoped_release no_gil_;
+  InterruptScope interrupts_;
+};
+
 /// A callback for the library: lets Ctrl-C through and calls `callback(stage, done, total)` (None:
 /// nobody).  Whoever calls the library without the GIL keeps `callback` alive meanwhile.
 Progress progress_to(const py::object& callback);
@@ -67,7 +77,7 @@ DataSummary summary_of(RowSource& source, const std::vector<std::string>& classe
                        const std::optional<Encoding>& encoding, Index seed,
                        const Progress& progress);
 
-/// body(begin, end) over 0 .. count - 1 in steps, with a look at Ctrl-C between them.  No GIL.
+/// body(begin, end) over 0 .. count - 1 in steps, with a look at Ctrl-C between them.  Needs Released.
 void in_steps(Index count, Index step, const std::function<void(Index, Index)>& body);
 
 void add_maps(py::module_& module);

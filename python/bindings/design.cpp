@@ -15,7 +15,7 @@ std::vector<Index> select(py::handle features, Index budget, const std::string& 
   if (found == std::end(kDesignNames))
     throw Error(ErrorKind::usage, "the method is greedy, random or kmeans++, not " + method);
   const Progress progress = progress_to(callback);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(z.view);
   const auto chosen = static_cast<DesignMethod>(found - std::begin(kDesignNames));
   return select_rows(chosen, z.view.dense(), budget, lambda, rng::Key{seed}.child("select"),

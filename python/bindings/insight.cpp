@@ -31,7 +31,7 @@ std::string diagnose_rows(py::handle x, const std::string& map, const Params& ma
   check_page(file);
   MemorySource source(rows.view, {}, kBlockRows);
   const Progress progress = progress_to(callback);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(rows.view);
   const DataSummary summary = summary_of(source, {}, std::nullopt, read.seed, progress);
   const Diagnosis found =
@@ -52,7 +52,7 @@ std::string plan_rows(py::handle x, py::handle y, py::handle weights,
   check_page(file);
   MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
   const Progress progress = progress_to(callback);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(rows.view);
   const DataSummary summary =
       summary_of(source, classes, encoding_of(encoding_json), read.seed, progress);
@@ -81,7 +81,7 @@ std::string compare_rows(py::handle x, py::handle y, py::handle weights,
   specs = with_common_options(std::move(specs), {});
   MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
   const Progress progress = progress_to(callback);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(rows.view);
   const DataSummary summary =
       summary_of(source, classes, encoding_of(encoding_json), fit.seed, progress);

@@ -18,7 +18,7 @@ py::list list_kernels() {
 Params resolve_kernel(const std::string& name, Params params, py::handle x, std::uint64_t seed) {
   const KernelEntry& entry = find_kernel(name);
   const Rows rows = take_rows(x);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(rows.view);
   MemorySource source(rows.view, {});
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{seed});
@@ -40,7 +40,7 @@ py::array_t<T> gram_of(const Kernel& kernel, const RowsView& x, const RowsView& 
                  "ask for fewer rows at a time");
   auto out = new_array<T>(rows, cols);
   const MatrixView<T> values = view_of(out);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(x);
   if (!symmetric) require_finite(y);
   const Gram<T> gram(kernel, x, symmetric ? x : y);
@@ -80,7 +80,7 @@ py::array_t<double> kernel_diagonal(const std::string& name, const Params& param
   const Index n = rows.view.rows(), cols = rows.view.cols();
   py::array_t<double> out(static_cast<py::ssize_t>(n));
   double* const values = out.mutable_data();
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(rows.view);
   parallel_for(n, 64, [&](Index begin, Index end) {
     std::vector<double> row(static_cast<std::size_t>(cols));

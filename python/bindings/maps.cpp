@@ -36,7 +36,7 @@ class Map {
     const Rows rows = take_rows(x);
     auto out = new_array<float>(rows.view.rows(), map_->out_dim());
     const MatrixView<float> z = view_of(out);
-    const py::gil_scoped_release no_gil;
+    const Released no_gil;
     require_finite(rows.view);
     in_steps(z.rows, kStepRows, [&](Index begin, Index end) {
       map_->transform(rows.view.slice(begin, end), z.slice(begin, end));
@@ -50,7 +50,7 @@ class Map {
     const Rows right = y.is_none() ? Rows{left.view, {}} : take_rows(y);
     auto out = new_array<double>(left.view.rows(), right.view.rows());
     const MatrixView<double> values = view_of(out);
-    const py::gil_scoped_release no_gil;
+    const Released no_gil;
     require_finite(left.view);
     require_finite(right.view);
     gram(*find_feature_map(recipe_.map).kernel(recipe_.options), left.view, right.view, values);
@@ -65,7 +65,7 @@ class Map {
 /// The map, after it learned from the rows if it is one that does.
 std::unique_ptr<Map> fit_map(std::string name, Params params, std::uint64_t seed, py::handle x) {
   const Rows rows = take_rows(x);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   require_finite(rows.view);
   Recipe recipe{std::move(name), std::move(params), seed, rows.view.cols()};
   MemorySource source(rows.view, {});
@@ -102,7 +102,7 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
                    std::uint64_t seed) {
   const FeatureMapEntry& entry = find_feature_map(name);
   const Rows rows = take_rows(x);
-  const py::gil_scoped_release no_gil;
+  const Released no_gil;
   const Params complete = entry.complete(params);
   require_finite(rows.view);
   const auto options = entry.options();
@@ -129,8 +129,7 @@ void add_maps(py::module_& module) {
     return find_feature_map(name).bytes(in_dim, params);
   });
   py::class_<Map>(module, "Map")
-      .def(py::init<std::string, Params, std::uint64_t, Index>(),
-           py::call_guard<py::gil_scoped_release>())
+      .def(py::init<std::string, Params, std::uint64_t, Index>(), py::call_guard<Released>())
       .def_static("fit", &fit_map)
       .def_static("restore", &restore_map)
       .def_property_readonly("state", &Map::state)

@@ -77,7 +77,7 @@ class TrainedModel {
     const Rows rows = take_rows(x);
     auto out = new_array<T>(rows.view.rows(), cols);
     const MatrixView<T> values = view_of(out);
-    const py::gil_scoped_release no_gil;
+    const Released no_gil;
     require_finite(rows.view);
     RowBlock block;
     Matrix<T> part;
@@ -143,7 +143,7 @@ py::tuple fit_rows(py::handle x, py::handle y, py::handle weights, std::vector<s
   FitResult result;
   {
     const Progress progress = progress_to(callback);
-    const py::gil_scoped_release no_gil;
+    const Released no_gil;
     require_finite(rows.view);
     const DataSummary summary = summary_of(source, classes, encoding, options.seed, progress);
     result = fit(source, summary, map, map_options, options, memory, progress);
@@ -168,7 +168,7 @@ class Incremental {
     const Rows rows = take_rows(x);
     MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
     const Progress progress = progress_to(callback);
-    const py::gil_scoped_release no_gil;
+    const Released no_gil;
     require_finite(rows.view);
     if (!fit_) start(source, progress);
     RowBlock block;
@@ -183,7 +183,7 @@ class Incremental {
     FitResult result;
     {
       const Progress progress = progress_to(callback);
-      const py::gil_scoped_release no_gil;
+      const Released no_gil;
       result = fit_->solve(progress);
     }
     return finish(result, encoding_, std::move(command));
@@ -259,12 +259,12 @@ void add_models(py::module_& module) {
                              })
       .def("save",
            [](const TrainedModel& self, const std::string& path) {
-             const py::gil_scoped_release no_gil;
+             const Released no_gil;
              save_model(self.model(), path);
            })
       .def_static("load",
                   [](const std::string& path) {
-                    const py::gil_scoped_release no_gil;
+                    const Released no_gil;
                     return std::make_shared<TrainedModel>(load_model(path));
                   })
       .def(py::pickle(

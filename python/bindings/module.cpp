@@ -31,6 +31,8 @@ PYBIND11_MODULE(_kerf, module) {
   module.attr("__version__") = kerf::version();
   module.def("threads", &kerf::threads);
   module.def("set_threads", &kerf::set_threads);
+  module.def("limit_threads", &kerf::limit_threads);
+  module.def("cores", &kerf::cores);
   module.def("available_memory", &kerf::available_memory);
   module.def("parse_bytes", [](const std::string& text) { return kerf::parse_bytes(text); });
   module.def("nearest_name", [](const std::string& word, const std::vector<std::string>& names) {

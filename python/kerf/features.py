@@ -11,6 +11,7 @@ from . import _kerf
 from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
 from ._columns import learn_rows, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
+from ._threads import N_JOBS, with_n_jobs
 
 __all__ = []
 
@@ -34,6 +35,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     _map_name: str
     _parameters: list
 
+    @with_n_jobs
     def fit(self, X, y=None):
         """Works out automatic options from X (dense, sparse or a frame) and draws the map, which may learn from X.
 
@@ -56,6 +58,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         recipe = (self._map_name, self._options, self.seed_, self._in_dim)
         self._map = _kerf.Map(*recipe) if learned is None else _kerf.Map.restore(*recipe, learned)
 
+    @with_n_jobs
     def transform(self, X):
         """The features of the rows of X: a float32 array of shape (rows, features)."""
         if not self.__sklearn_is_fitted__():
@@ -63,6 +66,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         rows, _ = use_rows(self, X)
         return self._map.transform(rows)
 
+    @with_n_jobs
     def exact_kernel(self, X, Y=None):
         """The exact kernel that the features estimate, of the rows of X against those of Y (default: X), in float64."""
         check_is_fitted(self)
@@ -139,7 +143,7 @@ Examples
 def make_transformer(entry):
     """The transformer of one line of the registry."""
     name = entry["python_name"]
-    parameters = [Parameter.of(option) for option in entry["options"]] + [RANDOM_STATE]
+    parameters = [Parameter.of(option) for option in entry["options"]] + [RANDOM_STATE, N_JOBS]
     return type(name, (FeatureTransformer,), {
         "__module__": __name__, "__qualname__": name, "__doc__": _docstring(entry, name, parameters),
         "__init__": make_init(parameters, name), "_map_name": entry["name"], "_parameters": parameters})

@@ -16,6 +16,7 @@ from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMi
 from ._columns import Columns, learn_rows, target_names, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, type_of, values_from_text
 from ._progress import Progress
+from ._threads import N_JOBS, with_n_jobs
 from .features import MAPS, FeatureTransformer
 from .kernels import KERNELS
 
@@ -63,7 +64,7 @@ def _parameters(task):
         if parameter.name == "class_weight":  # scikit-learn's ways to say it
             parameter.default, parameter.annotation, parameter.words = None, 'dict[Any, float] | Literal["balanced"] | None', "dict, 'balanced' or None"
             parameter.help += "; a dict gives a weight to each class"
-    last = [RANDOM_STATE,
+    last = [RANDOM_STATE, N_JOBS,
             Parameter("memory_limit", None, "int | str | None", "int, str or None", "most memory that a fit may need, in bytes or as '8G'; None: what is available"),
             Parameter("progress", False, "bool | Callable[[str, int, int], None]", "bool or function",
                       "True shows a tqdm bar; a function is called with (stage, done, total)")]
@@ -118,6 +119,7 @@ class _Learner(BaseEstimator):
 
     # ---- learning -----------------------------------------------------------------------------------
 
+    @with_n_jobs
     def fit(self, X, y, sample_weight=None):
         """Trains on all rows.
 
@@ -143,6 +145,7 @@ class _Learner(BaseEstimator):
         encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]))
         return (rows, targets, weights, self._class_names()), encoding
 
+    @with_n_jobs
     def _partial_fit(self, X, y, sample_weight, first):
         if first:
             rows, checked = learn_rows(self, X, y, centre=self._centres(), **self._checks_of_y())
@@ -169,8 +172,9 @@ class _Learner(BaseEstimator):
     def _take(self, model, report):
         self._model, self._report = model, report
         for warning in report["warnings"] if report else ():
-            warnings.warn(warning, stacklevel=3)
+            warnings.warn(warning, stacklevel=4)  # past fit and its n_jobs
 
+    @with_n_jobs
     def _fitted(self):
         """The model; after partial_fit it is solved for when first needed."""
         if "_model" not in self.__dict__:
@@ -212,10 +216,12 @@ class _Learner(BaseEstimator):
 
     # ---- use ------------------------------------------------------------------------------------------
 
+    @with_n_jobs
     def _scores(self, X):
         model = self._fitted()
         return model.scores(use_rows(self, X)[0])
 
+    @with_n_jobs
     def feature_map(self, X):
         """The features that the model is linear in: a float32 array of shape (rows, features), of the rows after scaling."""
         model = self._fitted()
@@ -272,6 +278,7 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
         """
         return self._partial_fit(X, y, sample_weight, self._is_first_block())
 
+    @with_n_jobs
     def predict(self, X, return_std=False):
         """Predicted targets: shape (rows,), or (rows, targets) if y had two dimensions.
 
@@ -338,6 +345,7 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @with_n_jobs
     def predict_proba(self, X):
         """Probabilities of the classes: shape (rows, classes), each row sums to 1.
 
