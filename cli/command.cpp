@@ -55,7 +55,7 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
   command->add_flag("--json", common.json, "print one JSON object on standard output");
   command->add_flag("-q,--quiet", common.quiet, "print nothing but results and errors");
   command->add_flag("-v,--verbose", common.verbose, "say more");
-  command->add_option("--threads", common.threads, "threads to use (default: all cores)")
+  command->add_option("--threads", common.threads, "threads to use (default: KERF_NUM_THREADS, OMP_NUM_THREADS, or all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command

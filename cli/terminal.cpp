@@ -32,8 +32,17 @@ bool wants_json = false;
 /// The last words, ready for a signal handler: two, so that one can be written while the other stands.
 struct Words {
   char line[2048], json[4096];
-} words[2];
+} words[2], written;
 std::atomic<const Words*> last_words = nullptr;
+std::atomic<bool> says_nothing_written = false;
+
+void prepare(Words& to, const std::string& message) {
+  const std::string text = "interrupted: " + message.substr(0, 1500);
+  std::snprintf(to.line, sizeof to.line, "kerf: %s\n", text.c_str());
+  const nlohmann::json error = {{"error", text}};
+  std::snprintf(to.json, sizeof to.json, "%s\n",
+                error.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
 
 void put(int descriptor, const char* text) {
   if (::write(descriptor, text, std::strlen(text)) < 0) return;  // nobody reads it
@@ -45,7 +54,7 @@ void put(int descriptor, const char* text) {
   if (leaving.exchange(true)) ::_exit(code);
   remove_temporary_files();
   if (bar_shown) put(STDERR_FILENO, kClearLine);
-  const Words* said = last_words;
+  const Words* said = says_nothing_written && wrote_files() ? &written : last_words.load();
   if (said != nullptr && wants_json) put(STDOUT_FILENO, said->json);
   if (said != nullptr) put(STDERR_FILENO, said->line);
   ::_exit(code);
@@ -138,7 +147,9 @@ class Bar {
 
 void catch_interrupts(bool json) {
   wants_json = json;
+  prepare(written, "the output was written");
   set_interrupt_message("nothing was written");
+  says_nothing_written = true;
   std::set_terminate(on_terminate);
   handle(SIGALRM, on_alarm);
   sigset_t alarm{};
@@ -182,14 +193,10 @@ void give_up(const char* message) {
 }
 
 void set_interrupt_message(const std::string& message) {
-  const Words* now = last_words;
-  Words& next = now == &words[0] ? words[1] : words[0];
-  const std::string text = "interrupted: " + message.substr(0, 1500);
-  std::snprintf(next.line, sizeof next.line, "kerf: %s\n", text.c_str());
-  const nlohmann::json error = {{"error", text}};
-  std::snprintf(next.json, sizeof next.json, "%s\n",
-                error.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  Words& next = last_words == &words[0] ? words[1] : words[0];
+  prepare(next, message);
   last_words = &next;
+  says_nothing_written = false;
 }
 
 void fail_output() {

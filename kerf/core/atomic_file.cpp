@@ -146,7 +146,7 @@ void AtomicFile::commit() {
     errno = error;
     fail_with("write");
   }
-  remembered_.forget();
+  remembered_.keep();
   sync_folder();
 }
 

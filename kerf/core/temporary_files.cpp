@@ -19,6 +19,7 @@ struct Place {
 };
 constexpr int kPlaces = 16;
 Place places[kPlaces];
+std::atomic<bool> wrote = false;
 
 }  // namespace
 
@@ -39,6 +40,13 @@ void TemporaryName::forget() {
   if (slot_ >= 0) places[slot_].state = Place::free;
   slot_ = -1;
 }
+
+void TemporaryName::keep() {
+  wrote = true;
+  forget();
+}
+
+bool wrote_files() { return wrote; }
 
 void remove_temporary_files() {
   for (const Place& place : places)

@@ -16,12 +16,17 @@ class TemporaryName {
 
   void remember(const std::string& path);
   void forget();
+  /// The file has its final name now.
+  void keep();
 
  private:
   int slot_ = -1;
 };
 
-/// Removes every file that is remembered.  Safe in a signal handler.
+/// Removes every file that is remembered.  Safe in a signal handler, as is the next.
 void remove_temporary_files();
+
+/// Whether a temporary file of this process was given its final name.
+bool wrote_files();
 
 }  // namespace kerf

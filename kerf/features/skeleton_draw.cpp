@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kerf/core/interrupt.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
@@ -326,6 +327,7 @@ SkeletonTable draw_skeleton(const Skeleton& skeleton, const DrawOptions& options
   double base_factors = 0;
   const Index most = options.columns * kDrawsAColumn;
   for (; table.draws < most; ++table.draws) {
+    poll_interrupt();
     Stream stream(key, static_cast<std::uint64_t>(table.draws));
     sampler.draw(stream, product);
     const bool is_real = product.number.empty() &&

@@ -42,12 +42,12 @@ double worst(const std::vector<double>& a, const std::vector<double>& b) {
 
 /// x and the factor R of B in single precision; false if that precision is not enough.
 bool solve_refined(MatrixView<const double> system, const Matrix<double>& rhs, Matrix<float>& r,
-                   Matrix<double>& x) {
+                   Matrix<double>& x, const Progress& progress) {
   r.resize(system.rows, system.cols);
   parallel_for(system.rows, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) std::ranges::copy(system.row(i), r.row(i).begin());
   });
-  if (blas::cholesky(r.view()) != 0) return false;
+  if (blas::cholesky(r.view(), progress) != 0) return false;
   x.resize(rhs.rows(), rhs.cols());
   x.fill(0);
   Matrix<double> residual;
@@ -93,15 +93,16 @@ std::vector<Index> rows_to_leave_out(Index n) {
 
 }  // namespace
 
-SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c) {
+SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c,
+                               const Progress& progress) {
   for (Index i = 0; i < a.rows; ++i) a(i, i) += c;
   SystemSolution out;
   out.rows = rows_to_leave_out(a.rows);
-  if (Matrix<float> r; solve_refined(a, y, r, out.x)) {
+  if (Matrix<float> r; solve_refined(a, y, r, out.x, progress)) {
     out.inverse = inverse_diagonal<float>(r.view(), out.rows);
     return out;
   }
-  KERF_REQUIRE(blas::cholesky(a) == 0, numeric,
+  KERF_REQUIRE(blas::cholesky(a, progress) == 0, numeric,
                "the kernel matrix is singular at this lambda: raise it, or leave it to be chosen");
   out.x.resize(y.rows(), y.cols());
   std::copy_n(y.data(), y.rows() * y.cols(), out.x.data());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kerf/core/matrix.h"
+#include "kerf/core/progress.h"
 
 namespace kerf {
 
@@ -26,6 +27,7 @@ struct SystemSolution {
 };
 
 /// `a` is destroyed.
-SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c);
+SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c,
+                               const Progress& progress = {});
 
 }  // namespace kerf

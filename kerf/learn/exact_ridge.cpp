@@ -228,9 +228,10 @@ Matrix<double> left_out(const Spectrum& s, double lambda, const Matrix<double>& 
 
 /// One lambda: no eigenvalues.
 void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>& y,
-               MatrixView<const double> targets, double lambda, DualSolution& result) {
+               MatrixView<const double> targets, double lambda, DualSolution& result,
+               const Progress& progress) {
   const double c = s.weight * lambda;
-  SystemSolution solved = solve_at_lambda(gram, y, c);
+  SystemSolution solved = solve_at_lambda(gram, y, c, progress);
   result.left_out.resize(std::ssize(solved.rows), targets.cols);
   double error = 0, weight = 0;
   for (std::size_t k = 0; k < solved.rows.size(); ++k) {
@@ -285,7 +286,7 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   DualSolution result;
   if (options.lambdas.size() == 1) {
     report(progress, "solving", 0, 0);
-    solve_one(s, gram, y, targets, options.lambdas.front(), result);
+    solve_one(s, gram, y, targets, options.lambdas.front(), result, progress);
   } else {
     decompose(gram, y, options.intercept, s, progress);
     result.choice = choose(
