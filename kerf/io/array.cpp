@@ -14,6 +14,7 @@ namespace kerf::io {
 namespace {
 
 constexpr Index kMostColumns = Index{1} << 30;
+constexpr Index kWide = 8;  // bytes of the whole numbers that a double may not hold
 
 double half_to_double(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
@@ -63,6 +64,10 @@ class ArrayReader final : public Reader {
     moved_ = false;
     input_.rewind();
     input_.read_some(bytes_, header_.data_offset);
+  }
+  void keep_spelling(Index column) override {
+    const bool wide = header_.type == ElementType::i64 || header_.type == ElementType::u64;
+    spelled_ = wide ? column : kNoColumn;  // a double holds all others
   }
   double progress() const override {
     return header_.rows() == 0 ? 0
@@ -135,6 +140,7 @@ class ArrayReader final : public Reader {
       block.cells.resize(rows, columns_);
       convert_elements(header_.type, header_.swapped, bytes_.data(), rows * columns_,
                        block.cells.data());
+      if (spelled_ >= 0) spell(bytes_.data() + spelled_ * kWide, columns_, rows, block);
     }
   }
 
@@ -150,6 +156,21 @@ class ArrayReader final : public Reader {
                    "{} is cut short", input_.name());
       convert_elements(header_.type, header_.swapped, bytes_.data(), rows, column_.data());
       for (Index i = 0; i < rows; ++i) block.cells(i, j) = column_[static_cast<std::size_t>(i)];
+      if (j == spelled_) spell(bytes_.data(), 1, rows, block);
+    }
+  }
+
+  /// Whole numbers of 64 bits, every `step`-th, with all their digits.
+  void spell(const char* from, Index step, Index rows, RawBlock& block) const {
+    for (Index i = 0; i < rows; ++i) {
+      char bytes[kWide];
+      std::memcpy(bytes, from + i * step * kWide, kWide);
+      if (header_.swapped) std::reverse(bytes, bytes + kWide);
+      std::uint64_t value;
+      std::memcpy(&value, bytes, kWide);
+      block.spelling.push_back(header_.type == ElementType::u64
+                                   ? fmt::format("{}", value)
+                                   : fmt::format("{}", static_cast<std::int64_t>(value)));
     }
   }
 
@@ -168,6 +189,7 @@ class ArrayReader final : public Reader {
   ArrayHeader header_;
   Schema schema_;
   Index columns_ = 0, row_ = 0;
+  Index spelled_ = kNoColumn;
   bool moved_ = false;  // input_ does not stand behind the header
   std::vector<char> bytes_;
   std::vector<double> column_;

@@ -122,7 +122,7 @@ class ChainReader final : public Reader {
   std::unique_ptr<Reader> reader_;
   Schema schema_;
   std::size_t at_ = 0;
-  Index spelled_ = -2;
+  Index spelled_ = kNoColumn;
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ class CsvReader final : public Reader {
   TextWindow window_;
   CsvDialect dialect_;
   Schema schema_;
-  Index spelled_ = -2;  // column whose text is kept
+  Index spelled_ = kNoColumn;  // column whose text is kept
   const char* position_ = nullptr;
   // A quoted cell may hold newlines, so a row has a first line and a line that is being read.
   const char* row_begin_ = nullptr;

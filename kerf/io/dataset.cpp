@@ -42,6 +42,7 @@ EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding&
 
 void EncodedSource::make_encoder() {
   encoder_ = std::make_unique<io::Encoder>(encoding_, reader_->schema(), name_, targets_);
+  reader_->keep_spelling(encoder_->class_column());
 }
 
 EncodedSource::~EncodedSource() = default;

@@ -100,9 +100,11 @@ void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, 
     double& target = out.targets(i, to.to);
     target = value;
     if (encoding_.task != Task::classification || std::isnan(value)) continue;
-    const Index number = class_of(value);
-    KERF_REQUIRE(number >= 0, data, "{}: class '{}' is none of the training classes ({})",
-                 raw.where(i, column), format_number(value), class_list());
+    const std::string name = raw.spelling.empty() ? format_number(value)
+                                                  : raw.spelling[static_cast<std::size_t>(i)];
+    const Index number = class_names_.find(name);
+    KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})",
+                 raw.where(i, column), quoted(name), class_list());
     target = static_cast<double>(number);
   }
 }
@@ -132,11 +134,10 @@ void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& 
   const std::string where = raw.where(cell);
   KERF_REQUIRE(to.role == Role::target && encoding_.task == Task::classification, data,
                "{}: {} should be a finite number, not {}", where, to.label, quoted(text));
-  const auto found = class_names_.find(text);
-  KERF_REQUIRE(found != class_names_.end(), data,
-               "{}: class {} is none of the training classes ({})", where, quoted(text),
-               class_list());
-  out.targets(cell.row, to.to) = static_cast<double>(found->second);
+  const Index number = class_names_.find(text);
+  KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})", where,
+               quoted(text), class_list());
+  out.targets(cell.row, to.to) = static_cast<double>(number);
 }
 
 void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Route& to,
@@ -202,12 +203,6 @@ void Encoder::drop_rows(RowBlock& out) {
     out.dense.resize(kept, out.dense.cols());
   out.targets.resize(kept, out.targets.cols());
   if (!out.weights.empty()) out.weights.resize(static_cast<std::size_t>(kept));
-}
-
-Index Encoder::class_of(double value) const {
-  const auto found = std::ranges::lower_bound(class_values_, value, {},
-                                              [](const auto& entry) { return entry.first; });
-  return found != class_values_.end() && found->first == value ? found->second : -1;
 }
 
 std::string Encoder::class_list() const {

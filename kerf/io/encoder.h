@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kerf/io/class_names.h"
 #include "kerf/io/encoding.h"
 #include "kerf/io/reader.h"
 
@@ -39,6 +40,8 @@ class Encoder {
   /// Encodes all rows of `raw` but those dropped for missing cells.  out.first_row is the caller's.
   void encode(const RawBlock& raw, RowBlock& out);
   const EncodeCounts& counts() const { return counts_; }
+  /// The column (or kLabelColumn) that names classes, which keep_spelling() must be told; or kNoColumn.
+  Index class_column() const;
 
  private:
   struct Hash {
@@ -68,7 +71,6 @@ class Encoder {
   void bind_plain(const Schema& schema, const std::string& name);
   void route(Index raw_column, std::size_t column);
   void make_runs();
-  void make_classes();
 
   void encode_dense(const RawBlock& raw, RowBlock& out);
   void encode_sparse(const RawBlock& raw, RowBlock& out);
@@ -79,7 +81,6 @@ class Encoder {
   void encode_missing(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
   void check_finite(const RawBlock& raw, const RowBlock& out) const;
   void drop_rows(RowBlock& out);
-  Index class_of(double value) const;
   std::string class_list() const;
 
   const Encoding encoding_;
@@ -92,8 +93,7 @@ class Encoder {
   std::vector<Names> levels_;              // one per category
   std::vector<Index> first_input_;         // of each column of the encoding
   std::vector<std::size_t> level_number_;  // of each column of the encoding
-  Names class_names_;
-  std::vector<std::pair<double, Index>> class_values_;  // sorted
+  ClassNames class_names_;
   std::vector<bool> dropped_;
   EncodeCounts counts_;
 };

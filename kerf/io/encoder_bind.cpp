@@ -12,7 +12,7 @@ namespace kerf::io {
 
 Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::string& source_name,
                  Targets targets)
-    : encoding_(encoding), wanted_(targets) {
+    : encoding_(encoding), wanted_(targets), class_names_(encoding.classes) {
   const bool sparse = encoding_.kind == SourceKind::sparse;
   KERF_REQUIRE(sparse == schema.sparse, data, "the training rows were {}, but {} holds {} rows",
                sparse ? "sparse" : "dense", source_name, schema.sparse ? "sparse" : "dense");
@@ -29,7 +29,6 @@ Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::stri
   KERF_REQUIRE(targets != Targets::require || has_targets_, usage,
                "{} has no target: its rows cannot be compared with predictions", source_name);
   make_runs();
-  make_classes();
 }
 
 void Encoder::bind_table(const Schema& schema, const std::string& name) {
@@ -162,13 +161,11 @@ void Encoder::make_runs() {
   }
 }
 
-void Encoder::make_classes() {
-  for (const std::string& name : encoding_.classes) {
-    const auto number = static_cast<Index>(class_names_.size());
-    class_names_.emplace(name, number);
-    if (const auto value = parse_number(name)) class_values_.emplace_back(*value, number);
-  }
-  std::ranges::sort(class_values_);
+Index Encoder::class_column() const {
+  if (encoding_.task != Task::classification || !has_targets_) return kNoColumn;
+  if (label_route_.role == Role::target) return kLabelColumn;
+  const auto target = std::ranges::find(routes_, Role::target, &Route::role);
+  return target == routes_.end() ? kNoColumn : target - routes_.begin();
 }
 
 }  // namespace kerf::io

@@ -140,6 +140,7 @@ std::string Encoding::to_json() const {
                  {"missing", kMissingNames[static_cast<int>(missing)]},
                  {"task", task == Task::classification ? "classification" : "regression"},
                  {"classes", classes}};
+  if (!label_type.empty()) object["label_type"] = label_type;
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
   if (is_bytes) object["bytes"] = true;
   if (image.present()) object["image"] = {image.height, image.width, image.channels};
@@ -175,6 +176,7 @@ Encoding Encoding::from_json(std::string_view text) {
     constexpr const char* kTasks[] = {"regression", "classification"};
     encoding.task = static_cast<Task>(choice(object, "task", kTasks));
     encoding.classes = object.at("classes").get<std::vector<std::string>>();
+    encoding.label_type = object.value("label_type", "");
     if (encoding.kind == SourceKind::sparse)
       encoding.first_index = whole(object, "first_index", 0, 1);
     encoding.is_bytes = object.value("bytes", false);

@@ -43,6 +43,8 @@ struct Encoding {
   Missing missing = Missing::error;
   Task task = Task::regression;
   std::vector<std::string> classes;  ///< classification: names in order of class number
+  std::string label_type;  ///< what the names were before they were text (int64, bool, str, ...), as
+                           ///< Python calls it; "": words and numbers of a file
 
   Index target_count() const { return labelled ? 1 : static_cast<Index>(targets.size()); }
   /// Columns made from a category: true for each such input column; empty if there is none.

@@ -7,6 +7,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/io/class_names.h"
 #include "kerf/io/number.h"
 #include "kerf/io/text_window.h"
 
@@ -19,6 +20,14 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_token(char c) { return is_space(c) || c == '\n' || c == '#'; }
+
+/// Labels are numbers (+1 is 1, 1.0 too), unless a zero stands in front or a double rounds them.
+std::string label_text(std::string_view text) {
+  constexpr double kLargest = 9007199254740992;  // 2^53
+  const double value = parse_number(text).value_or(0);
+  const bool as_written = has_leading_zeros(text) || std::abs(value) >= kLargest;
+  return as_written ? std::string(text) : format_number(value);
+}
 
 class LibsvmReader final : public Reader {
  public:
@@ -36,6 +45,7 @@ class LibsvmReader final : public Reader {
     row_ = 0;
     at_beginning_ = true;
   }
+  void keep_spelling(Index column) override { spelled_ = column == kLabelColumn; }
   double progress() const override {
     const Index size = input_.file().size();
     return size > 0 ? static_cast<double>(input_.file_position()) / static_cast<double>(size) : 0;
@@ -78,6 +88,7 @@ class LibsvmReader final : public Reader {
       const char* q = parse_decimal(p, label);
       require(q != nullptr && ends_token(*q) && std::isfinite(label), p,
               "a label that is a finite number is wanted here");
+      if (spelled_) block.spelling.push_back(label_text({p, static_cast<std::size_t>(q - p)}));
       p = parse_entries(q, block.sparse);
       block.labels.push_back(label);
       block.lines.push_back(line_);
@@ -131,7 +142,7 @@ class LibsvmReader final : public Reader {
   const char* position_ = nullptr;
   const char* line_begin_ = nullptr;
   Index line_ = 1, row_ = 0;
-  bool at_beginning_ = true;
+  bool at_beginning_ = true, spelled_ = false;
 };
 
 /// `digits:number`, or qid:...

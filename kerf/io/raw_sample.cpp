@@ -22,6 +22,8 @@ void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd
     kept.columns.assign(entries.columns.begin(), entries.columns.end());
   }
   kept.label = block.labels.empty() ? 0 : block.labels[at];
+  spelled_ = spelled_ || !block.spelling.empty();
+  kept.spelling = block.spelling.empty() ? "" : block.spelling[at];
   kept.origin = block.origin_of(i);
   kept.odd.clear();
   for (std::size_t k = odd_begin; k < odd_end; ++k)
@@ -44,6 +46,7 @@ RawBlock RawSample::finish(const Schema& schema) const {
       block.sparse.push(row.columns[k], row.values[k]);
     if (schema.sparse) block.sparse.end_row();
     if (schema.labelled) block.labels.push_back(row.label);
+    if (spelled_) block.spelling.push_back(row.spelling);
     block.origins.push_back(row.origin);
     for (const auto& [cell, text] : row.odd)
       block.add_odd(i, cell.column, cell.byte, text, cell.below);

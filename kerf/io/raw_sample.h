@@ -27,11 +27,13 @@ class RawSample {
     std::vector<float> values;
     std::vector<std::int32_t> columns;
     double label = 0;
+    std::string spelling;
     RawBlock::Origin origin;
     std::vector<std::pair<OddCell, std::string>> odd;
   };
 
   RowSampler sampler_;
+  bool spelled_ = false;
   std::vector<Row> rows_;
 };
 

@@ -27,6 +27,8 @@ struct Schema {
 
 /// The column number of a label that stands beside the columns.
 inline constexpr Index kLabelColumn = -1;
+/// No column at all.
+inline constexpr Index kNoColumn = -2;
 
 /// A cell that is not a finite number: a missing one, a word, something like 1e400.
 struct OddCell {
@@ -50,6 +52,7 @@ struct RawBlock {
   std::vector<Index> lines;     ///< line of each row, from 1; empty: the file has no lines
   std::vector<Index> label_lines;
   std::vector<std::string> spelling;  ///< cells of the column that keep_spelling() asked for
+                                      ///< (empty: numbers that a double holds exactly)
   std::string file, label_file;       ///< names for messages
   /// Rows that were put together from several blocks: where each comes from; empty: as above.
   struct Origin {

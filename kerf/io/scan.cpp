@@ -179,7 +179,8 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
   const auto row = static_cast<std::size_t>(i);
   const double value = encoding_.labelled ? block.labels[row] : block.cells(i, column);
   if (!std::isnan(value)) {
-    targets_.add(value, weight, block.spelling.empty() ? nullptr : &block.spelling[row]);
+    targets_.add(value, weight,
+                 block.spelling.empty() ? format_number(value) : block.spelling[row]);
     return;
   }
   for (const OddCell& cell : odd)
@@ -301,6 +302,9 @@ ScanResult Scanner::finish() {
           "the target {} looks like numbers with a decimal comma, taken for classes: kerf reads a "
           "decimal point",
           label_of(column)));
+    if (summary.task == Task::classification)
+      if (std::string note = targets_.spelling_note(label_of(column)); !note.empty())
+        result.notes.push_back(std::move(note));
   }
   encoding_.task = summary.task;
   encoding_.classes = summary.classes;

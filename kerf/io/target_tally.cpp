@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/io/class_names.h"
 #include "kerf/io/column_tally.h"
 
 namespace kerf::io {
@@ -15,18 +16,40 @@ constexpr std::size_t kMostClasses = 65536;
 constexpr const char* kCommaHint = "; kerf reads a decimal point, not a comma";
 }  // namespace
 
-void TargetTally::add(double value, double weight, const std::string* spelling) {
+void TargetTally::add(double value, double weight, const std::string& spelling) {
   if (value != std::floor(value)) whole_ = false;
   const bool automatic = choice_ == DataOptions::TaskChoice::automatic;
   if (too_many_ || (automatic && !whole_ && words_.empty()) ||
       choice_ == DataOptions::TaskChoice::regression)
     return;
-  if (value == 0) value = 0;  // -0 and 0 are one class
-  Value& entry = numbers_[value];
-  if (entry.name.empty()) entry.name = spelling != nullptr ? *spelling : format_number(value);
-  entry.weight += weight;
+  Number*& entry = spelled_[spelling];
+  if (entry == nullptr) {
+    entry = &numbers_[class_key(spelling)];
+    if (entry->name.empty())
+      entry->name = spelling;
+    else if (entry->other.empty())
+      entry->other = spelling;
+  }
+  entry->weight += weight;
   const std::size_t most = automatic ? kMostAutomaticClasses : kMostClasses;
-  if (numbers_.size() > most) too_many_ = true;
+  constexpr std::size_t kMostSpellings = 4;  // of each, on average
+  if (numbers_.size() > most || spelled_.size() > kMostSpellings * most) too_many_ = true;
+}
+
+std::string TargetTally::spelling_note(const std::string& target) const {
+  std::unordered_map<std::string, const std::string*> values;
+  for (const auto& [key, number] : numbers_) {
+    if (!number.other.empty())
+      return fmt::format("the target {} has {} and {}, which are one number: taken for one class",
+                         target, quoted(number.name), quoted(number.other));
+    const auto [same, is_new] = values.emplace(exact_number(number.name), &number.name);
+    if (!is_new)
+      return fmt::format("the target {} has {} and {}, equal numbers written differently: taken "
+                         "for two classes",
+                         target, quoted(std::min(*same->second, number.name)),
+                         quoted(std::max(*same->second, number.name)));
+  }
+  return "";
 }
 
 void TargetTally::add(std::string_view word, double weight, const std::string& where) {
@@ -87,7 +110,7 @@ void TargetTally::decide(Index rows, bool images, const std::string& target,
   KERF_REQUIRE(!too_many_, data, "the target {} has more than {} distinct values: too many classes",
                target, kMostClasses);
   std::vector<std::pair<std::string, double>> found(words_.begin(), words_.end());
-  for (const auto& [number, value] : numbers_) found.emplace_back(value.name, value.weight);
+  for (const auto& [key, number] : numbers_) found.emplace_back(number.name, number.weight);
   KERF_REQUIRE(found.size() >= 2, data,
                "the target {} has one value only ('{}'); there is nothing to learn", target,
                found.empty() ? "" : found[0].first);

@@ -15,8 +15,8 @@ class TargetTally {
  public:
   explicit TargetTally(DataOptions::TaskChoice choice) : choice_(choice) {}
 
-  /// A row's target as a number, with its spelling if that is known.
-  void add(double value, double weight, const std::string* spelling);
+  /// A row's target as a number, and as it is written.
+  void add(double value, double weight, const std::string& spelling);
   /// A row's target as a word that stands at `where`.
   void add(std::string_view word, double weight, const std::string& where);
 
@@ -24,10 +24,13 @@ class TargetTally {
   void decide(Index rows, bool images, const std::string& target, DataSummary& summary) const;
   /// Whether there are words, and each is a number with a decimal comma.
   bool decimal_commas() const;
+  /// In words, of classes: numbers that are written in several ways; "" if there are none.
+  std::string spelling_note(const std::string& target) const;
 
  private:
-  struct Value {
-    std::string name;
+  struct Number {
+    std::string name;   // as it is written first
+    std::string other;  // and another time
     double weight = 0;
   };
 
@@ -35,7 +38,8 @@ class TargetTally {
                          std::string& reason) const;
 
   DataOptions::TaskChoice choice_;
-  std::unordered_map<double, Value> numbers_;
+  std::unordered_map<std::string, Number> numbers_;   // by class_key()
+  std::unordered_map<std::string, Number*> spelled_;  // by text: looks keys up once for each
   std::unordered_map<std::string, double> words_;
   std::string first_word_;
   bool whole_ = true, too_many_ = false;

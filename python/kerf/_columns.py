@@ -124,9 +124,11 @@ class Columns:
 
     # ---- the library's Encoding --------------------------------------------------------------------
 
-    def to_json(self, task, classes, target_names):
+    def to_json(self, task, classes, target_names, label_type=None):
         """The Encoding of a model with these targets; None if files cannot say it."""
         encoding = {"kind": self.kind, "inputs": self.inputs, "labelled": False, "missing": "error", "task": task, "classes": list(classes)}
+        if label_type:
+            encoding["label_type"] = label_type
         if self.kind != "table":
             if len(target_names) != 1:
                 return None

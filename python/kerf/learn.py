@@ -6,7 +6,9 @@ the map (None: the map's own default).
 """
 from __future__ import annotations
 
+import json
 import os
+import re
 import warnings
 
 import numpy as np
@@ -142,7 +144,7 @@ class _Learner(BaseEstimator):
         targets = self._learn_targets(checked)
         weights = self._row_weights(sample_weight, checked)
         self.seed_ = seed_of(self.random_state)
-        encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]))
+        encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
         return (rows, targets, weights, self._class_names()), encoding
 
     @with_n_jobs
@@ -155,7 +157,7 @@ class _Learner(BaseEstimator):
         weights = self._row_weights(sample_weight, checked)
         if first:
             self.seed_ = seed_of(self.random_state)
-            encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]))
+            encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
             self._incremental = _kerf.Incremental(self._class_names(), *self._map_and_options(), self._fit_options(), encoding, self._memory())
         with Progress(self.progress) as callback:
             self._incremental.add(rows, targets, weights, callback)
@@ -264,6 +266,9 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
     def _class_names(self):
         return []
 
+    def _label_type(self):
+        return None
+
     def _learn_targets(self, y):
         self._outputs_2d = y.ndim == 2
         return self._use_targets(y)
@@ -301,6 +306,9 @@ class _KernelClassifier(ClassifierMixin, _Learner):
 
     def _class_names(self):
         return [_class_name(c) for c in self.classes_]
+
+    def _label_type(self):
+        return _label_type(self.classes_)
 
     def _learn_targets(self, y):
         check_classification_targets(y)
@@ -362,9 +370,20 @@ class _KernelClassifier(ClassifierMixin, _Learner):
 
 def _class_name(label):
     """As a CSV file would have it: whole numbers without a point."""
-    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+    if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(label) < 2**53:
         return str(int(label))
     return str(label)
+
+
+def _label_type(labels):
+    """What a model file says of the labels, so that `_class_labels` makes the same of their names; None: it cannot."""
+    if labels.dtype.kind == "U":
+        return "str"
+    if labels.dtype.kind != "O":
+        return labels.dtype.name
+    types = {type(label) for label in labels}
+    names = {str: "object", bool: "object-bool", int: "object-int", float: "object-float"}
+    return names.get(types.pop()) if len(types) == 1 else None
 
 
 _EXAMPLE = {
@@ -420,7 +439,8 @@ def load(path):
     """A model file, written by `save`, by the program or by C++, as a fitted `KernelRidge` or `KernelClassifier`.
 
     A model that was trained on a file with a header takes frames with those columns (`feature_names_in_`), or arrays in that order.
-    Classes that are numbers become numbers.
+    Classes come back as they were in Python.  Those of a model that the program made of a file are numbers if every one is written as a
+    number would be (7, 0.5, but not 007), and text otherwise.
     """
     path = os.fspath(path)
     if not os.path.exists(path):
@@ -441,17 +461,27 @@ def load(path):
     else:
         columns.names = None
     if kind is KernelClassifier:
-        estimator.classes_ = _class_labels(about["classes"])
+        estimator.classes_ = _class_labels(about["classes"], json.loads(about["encoding"] or "{}").get("label_type", ""))
     else:
         estimator._outputs_2d = about["outputs"] > 1
     return estimator
 
 
-def _class_labels(names):
-    for kind in (int, float):
-        try:
-            values = np.array([kind(name) for name in names])
-        except ValueError:
-            continue
-        return values
+_MADE_OF_NAMES = {"b": lambda name: name == "True", "i": int, "u": int, "f": float}
+
+
+def _class_labels(names, label_type):
+    """The labels of a model's class names, in their order."""
+    if label_type == "str":
+        return np.array(names)
+    if label_type.startswith("object"):
+        make = {"object-bool": _MADE_OF_NAMES["b"], "object-int": int, "object-float": float}.get(label_type, str)
+        return np.array([make(name) for name in names], dtype=object)
+    if label_type in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"):
+        return np.array([_MADE_OF_NAMES[np.dtype(label_type).kind](name) for name in names], dtype=label_type)
+    for written, make in ((r"-?(0|[1-9]\d*)", int), (r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", float)):
+        if all(re.fullmatch(written, name, re.ASCII) for name in names):
+            values = np.array([make(name) for name in names])
+            if (values[:-1] < values[1:]).all():  # else predictions would not find them
+                return values
     return np.array(names)
