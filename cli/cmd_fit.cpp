@@ -273,6 +273,9 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
   if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
     data.centre_large_columns();
+  if (options.precision == Precision::double_ &&
+      (arguments.map == kExactMap || arguments.map == kAutoMap))
+    data.keep_double();
   std::optional<Split> split;
   if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
   // Before the training: a file that cannot be read, or lacks a column, must not cost a fit.

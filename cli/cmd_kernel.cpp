@@ -49,8 +49,10 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
   MatrixOutput::check(arguments.output);
   const Progress progress = terminal_progress(common.quiet);
   const auto data_options = read_input_options(arguments.data_options, "kerf kernel");
-  const Dataset data = open_dataset(arguments.data, data_options,
-                                    rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
+  Dataset data = open_dataset(arguments.data, data_options,
+                              rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
+  const bool wide = arguments.precision == "double" && !data.summary.is_sparse;
+  if (wide) data.keep_double();
   const Scaling scaling = make_scaling(options.scale, data.summary);
   Params params = arguments.kernel_options;
   for (const auto& option : entry.options())
@@ -79,10 +81,13 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
                 {"options", options_json(params)},
                 {"rows", x.rows()},
                 {"columns", right.rows()},
+                {"row_precision", wide ? "double" : "single"},
                 {"output", arguments.output}});
   else if (!common.quiet)
     fmt::print("{} x {} values of {} in {}\n", with_commas(x.rows()), with_commas(right.rows()),
                arguments.kernel, arguments.output);
+  if (arguments.precision == "double" && !wide && !common.json && !common.quiet)
+    fmt::print("sparse rows are in single precision: their values were rounded to 24 bits\n");
   const std::string note = input_note(arguments.data_options, data.encoding);
   if (!note.empty() && !common.json && !common.quiet) fmt::print("{}\n", note);
 }
@@ -105,7 +110,8 @@ void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
       .output_file()
       .required();
   add_option(*command, "--kernel", arguments->kernel, "see `kerf kernels` [ntk]").type_name("NAME");
-  add_option(*command, "--precision", arguments->precision, "of arithmetic and output [single]")
+  add_option(*command, "--precision", arguments->precision,
+             "of arithmetic and output, and of dense rows; sparse rows are single [single]")
       .type_name("single|double");
   add_described(*command, "Data", input_options(), arguments->data_options);
   add_described(*command, "Kernel",

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
+#include "kerf/core/hash.h"
 #include "kerf/core/require.h"
 
 namespace kerf {
@@ -54,19 +56,45 @@ class ColumnSums {
 
 }  // namespace
 
-void RowFingerprint::mix(double value) {
-  // The finaliser of SplitMix64 (Steele, Lea & Flood, 2014), as a chain.
-  state_ = (state_ ^ std::bit_cast<std::uint64_t>(value)) + 0x9e3779b97f4a7c15;
-  state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
-  state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111eb;
-  state_ ^= state_ >> 31;
+void RowFingerprint::add(const RowBlock& block) {
+  const auto mix = [&](std::uint64_t bits) { state_ = mix_bits(state_ ^ bits); };
+  for (Index i = 0; i < block.rows(); ++i) {
+    if (block.is_sparse) {
+      const SparseRow row = block.sparse.view().row(i);
+      mix(hash_values(row.values));
+      mix(hash_values(row.columns));
+    } else {
+      mix(hash_values<float>(block.dense.row(i)));
+    }
+    mix(hash_values<double>(block.targets.row(i)));
+    const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
+    mix(std::bit_cast<std::uint64_t>(weight));
+  }
 }
 
-void RowFingerprint::add(const RowBlock& block) {
-  for (Index i = 0; i < block.rows(); ++i) {
-    for (const double target : block.targets.row(i)) mix(target);
-    mix(block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)]);
+void TargetRange::add(std::span<const double> targets) {
+  first_.resize(targets.size(), std::numeric_limits<double>::quiet_NaN());
+  reach_.resize(targets.size(), 0.0);
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    if (std::isnan(targets[t])) continue;
+    if (std::isnan(first_[t])) first_[t] = targets[t];
+    reach_[t] = std::max(reach_[t], std::abs(targets[t] - first_[t]));
   }
+}
+
+std::vector<double> TargetRange::scales() const {
+  constexpr double kMost = 0x1p40, kLeast = 0x1p-40, kSmallPart = 0x1p-60;
+  const auto power_below = [](double x) { return std::ldexp(1.0, std::ilogb(x)); };
+  double largest = 0;
+  for (const double reach : reach_) largest = std::max(largest, reach);
+  const bool ordinary = largest == 0 || (largest >= kLeast && largest <= kMost);
+  const double common = ordinary ? 1 : power_below(largest);
+  std::vector<double> scales;
+  for (const double reach : reach_) {
+    const bool tiny = reach > 0 && reach < kSmallPart * std::max(common, largest);
+    scales.push_back(tiny ? power_below(reach) / kSmallPart : common);
+  }
+  return scales;
 }
 
 Index RowSampler::offer(Index row) {
@@ -153,6 +181,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   ColumnSums sums;
   SampleKeeper sample(key.child("sample"), kSampleRows);
   RowFingerprint fingerprint;
+  TargetRange range;
   RowBlock block;
   source.rewind();
   while (source.next(block)) {
@@ -164,6 +193,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     sample.add(block);
     fingerprint.add(block);
     for (Index i = 0; i < block.rows(); ++i) {
+      if (task == Task::regression) range.add(block.targets.row(i));
       const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
       KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "row {} has the weight {}",
                    block.number_of(i), weight);
@@ -182,6 +212,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   sums.finish(summary);
   summary.sample = sample.take();
   summary.fingerprint = fingerprint.value();
+  summary.target_scale = range.scales();
   summary.classes = std::move(classes);
   return summary;
 }

@@ -33,6 +33,7 @@ struct DataSummary {
   std::vector<std::string> classes;  ///< classification: names by class number
   std::vector<double> class_rows;    ///< classification: (weighted) rows of each class
   double weight = 0;                 ///< sum of the row weights; `rows` when there are none
+  std::vector<double> target_scale;  ///< regression: see TargetRange; empty: 1
 
   std::vector<double> mean;                  ///< of each input column, over rows
   std::vector<double> mean_square;           ///< of each input column
@@ -41,7 +42,7 @@ struct DataSummary {
   RowBlock sample;  ///< kSampleRows rows (or all), drawn by key, in row order
 };
 
-/// A number that other targets or weights, or these in another order, will not give.
+/// A number that other rows, targets or weights, or these in another order, will not give.
 class RowFingerprint {
  public:
   /// The next rows; how they are cut into blocks does not matter.
@@ -49,8 +50,21 @@ class RowFingerprint {
   std::uint64_t value() const { return state_; }
 
  private:
-  void mix(double value);
   std::uint64_t state_ = 0;
+};
+
+/// How far the targets of a stream reach: whether sums in single precision can hold them.
+class TargetRange {
+ public:
+  /// The targets of a row; NaN is none.
+  void add(std::span<const double> targets);
+  /// What a fit divides each target by, a power of two: 1 unless the largest target reaches beyond
+  /// 2^40 from its first value, or less than 2^-40.  A target far smaller than the largest gets one
+  /// of its own.
+  std::vector<double> scales() const;
+
+ private:
+  std::vector<double> first_, reach_;  // NaN: no value yet
 };
 
 /// The positions of a uniform sample of up to `size` of a stream's rows: those with the smallest

@@ -13,6 +13,7 @@ RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
   out.image = block.image;
   out.sparse.cols = block.sparse.cols;
   out.dense.resize(block.is_sparse ? 0 : rows, block.dense.cols());
+  out.wide.resize(block.x().is_wide() ? rows : 0, block.dense.cols());
   out.targets.resize(rows, block.targets.cols());
   for (Index i = 0; i < rows; ++i) {
     const Index from = order[static_cast<std::size_t>(i)];
@@ -23,6 +24,7 @@ RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
       out.sparse.end_row();
     } else {
       std::ranges::copy(block.dense.row(from), out.dense.row(i).begin());
+      if (out.wide.rows() > 0) std::ranges::copy(block.wide.row(from), out.wide.row(i).begin());
     }
     std::ranges::copy(block.targets.row(from), out.targets.row(i).begin());
     out.numbers.push_back(block.number_of(from));

@@ -33,8 +33,11 @@ bool MemorySource::next(RowBlock& block) {
     }
   } else {
     block.dense.resize(end - begin, x_.cols());
-    for (Index i = 0; i < rows.rows(); ++i)
+    block.wide.resize(x_.is_wide() ? end - begin : 0, x_.cols());
+    for (Index i = 0; i < rows.rows(); ++i) {
       std::ranges::copy(rows.dense().row(i), block.dense.row(i).begin());
+      if (x_.is_wide()) std::ranges::copy(rows.wide().row(i), block.wide.row(i).begin());
+    }
   }
   block.targets.resize(end - begin, targets_.cols);
   for (Index i = begin; i < end && targets_.cols > 0; ++i)
@@ -47,7 +50,7 @@ namespace {
 Index bytes_of(const RowBlock& block) {
   const RowsView x = block.x();
   const Index values = block.is_sparse ? 2 * std::ssize(block.sparse.values) : x.rows() * x.cols();
-  return values * 4 + x.rows() * (block.targets.cols() + 2) * 8;
+  return values * (x.is_wide() ? 12 : 4) + x.rows() * (block.targets.cols() + 2) * 8;
 }
 
 /// Blocks, because a dense matrix must know its size; put together with one copy then.
@@ -78,6 +81,7 @@ RowBlock together(std::vector<RowBlock> blocks, Index cols) {
   all.image = first.image;
   all.sparse.cols = cols;
   all.dense.resize(first.is_sparse ? 0 : rows, cols);
+  all.wide.resize(first.x().is_wide() ? rows : 0, cols);
   all.targets.resize(rows, first.targets.cols());
   Index at = 0;
   for (RowBlock& block : blocks) {
@@ -85,6 +89,7 @@ RowBlock together(std::vector<RowBlock> blocks, Index cols) {
       if (numbered) all.numbers.push_back(block.number_of(i));
       std::ranges::copy(block.targets.row(i), all.targets.row(at).begin());
       if (!block.is_sparse) std::ranges::copy(block.dense.row(i), all.dense.row(at).begin());
+      if (all.wide.rows() > 0) std::ranges::copy(block.wide.row(i), all.wide.row(at).begin());
     }
     const Index before = static_cast<Index>(all.sparse.values.size());
     all.sparse.values.insert(all.sparse.values.end(), block.sparse.values.begin(),

@@ -27,6 +27,7 @@ struct RowBlock {
   Index first_row = 0;     ///< position of row 0 in the whole stream
   bool is_sparse = false;  ///< which of dense and sparse holds the rows
   Matrix<float> dense;     ///< rows x input columns
+  Matrix<double> wide;     ///< the same in double where that was asked for, else no rows
   CsrMatrix sparse;        ///< the same, sparse
   Matrix<double> targets;  ///< rows x targets (none: 0 columns); a class is its number 0, 1, ...
   std::vector<double> weights;  ///< one per row, or empty: every row counts once
@@ -40,7 +41,10 @@ struct RowBlock {
     return numbers.empty() ? first_row + i : numbers[static_cast<std::size_t>(i)];
   }
 
-  RowsView x() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
+  RowsView x() const {
+    if (is_sparse) return RowsView(sparse.view());
+    return wide.rows() > 0 ? RowsView(dense.view(), wide.view()) : RowsView(dense.view());
+  }
   Index rows() const { return is_sparse ? sparse.rows() : dense.rows(); }
 };
 

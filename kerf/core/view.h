@@ -65,10 +65,13 @@ struct CsrView {
   }
 };
 
-/// Rows that are either dense or sparse: what every feature map and sketch accepts.
+/// Rows that are either dense or sparse: what every feature map and sketch accepts.  Dense rows may
+/// come with the doubles that they were rounded from, for exact kernels in double.
 class RowsView {
  public:
   RowsView() = default;
+  RowsView(MatrixView<const float> dense, MatrixView<const double> wide)
+      : dense_(dense), wide_(wide) {}
   RowsView(MatrixView<const float> dense) : dense_(dense) {}
   RowsView(MatrixView<float> dense) : dense_(dense) {}
   RowsView(CsrView sparse) : sparse_(sparse), is_sparse_(true) {}
@@ -78,13 +81,19 @@ class RowsView {
   Index cols() const { return is_sparse_ ? sparse_.cols : dense_.cols; }
   const MatrixView<const float>& dense() const { return dense_; }
   const CsrView& sparse() const { return sparse_; }
+  bool is_wide() const { return wide_.data != nullptr; }
+  /// The dense rows in double; no data unless is_wide().
+  const MatrixView<const double>& wide() const { return wide_; }
 
   RowsView slice(Index begin, Index end) const {
-    return is_sparse_ ? RowsView(sparse_.slice(begin, end)) : RowsView(dense_.slice(begin, end));
+    if (is_sparse_) return RowsView(sparse_.slice(begin, end));
+    return {dense_.slice(begin, end),
+            is_wide() ? wide_.slice(begin, end) : MatrixView<const double>()};
   }
 
  private:
   MatrixView<const float> dense_;
+  MatrixView<const double> wide_;
   CsrView sparse_;
   bool is_sparse_ = false;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kerf/core/parallel.h"
 #include "kerf/core/pointwise.h"
@@ -20,6 +21,13 @@ void to_unit_length(std::span<float> row) {
   const double norm = std::sqrt(squared_norm(row));
   if (norm == 0) return;
   for (float& value : row) value = static_cast<float>(value / norm);
+}
+
+void to_unit_length(std::span<double> row) {
+  double square = 0;
+  for (const double value : row) square += value * value;
+  if (square == 0) return;
+  for (double& value : row) value /= std::sqrt(square);
 }
 
 bool is_one_hot(const DataSummary& summary, std::size_t column) {
@@ -63,14 +71,17 @@ void Scaling::apply(RowBlock& block) const {
     }
     return;
   }
+  const auto scale = [&](auto row) {
+    if (!factor.empty())
+      for (std::size_t k = 0; k < row.size(); ++k) row[k] = (row[k] - centre[k]) * factor[k];
+    if (common_factor != 1)
+      for (auto& value : row) value *= common_factor;
+    if (unit_rows) to_unit_length(row);
+  };
   parallel_for(block.dense.rows(), kPieceRows, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const auto row = block.dense.row(i);
-      if (!factor.empty())
-        for (std::size_t k = 0; k < row.size(); ++k) row[k] = (row[k] - centre[k]) * factor[k];
-      if (common_factor != 1)
-        for (float& value : row) value *= common_factor;
-      if (unit_rows) to_unit_length(row);
+      scale(block.dense.row(i));
+      if (block.wide.rows() > 0) scale(block.wide.row(i));
     }
   });
 }
@@ -101,8 +112,21 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
   return resolve_scale(kind, summary);
 }
 
+/// Numbers below 1.2e-38 lose digits as floats, and those below 1e-45 are 0.
+static void require_visible_columns(const DataSummary& summary) {
+  for (std::size_t k = 0; k < summary.mean_square.size(); ++k) {
+    const double size = std::max(std::abs(summary.mean[k]), std::sqrt(summary.mean_square[k]));
+    KERF_REQUIRE(size == 0 || size >= std::numeric_limits<float>::min(), data,
+                 "the values of input column {} are about {:.2g}, below the range of single "
+                 "precision, in which features are computed: multiply the column by {:.0e}, or "
+                 "leave it out",
+                 k, size, 1 / size);
+  }
+}
+
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {
   kind = resolve_scale(kind, summary);
+  require_visible_columns(summary);
   Scaling scaling;
   const bool by_column = kind != ScaleKind::unit && kind != ScaleKind::none;
   if (summary.is_bytes && !by_column) scaling.common_factor = 1.0f / 255;

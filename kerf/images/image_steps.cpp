@@ -171,6 +171,7 @@ void ImageSteps::apply(RowBlock& block) const {
       std::copy_n(prepared.data(), prepared.rows() * prepared.cols(), to.data);
   });
   block.dense = std::move(out);
+  block.wide.resize(0, 0);  // the steps are taken in single precision
   block.image = output();
 }
 

@@ -31,12 +31,13 @@ std::vector<EncodedColumn*> number_columns(Encoding& encoding) {
 }  // namespace
 
 EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding,
-                             std::string name, io::Targets targets, Index rows)
+                             std::string name, io::Targets targets, Index rows, io::PassGuard guard)
     : reader_(std::move(reader)),
       encoding_(encoding),
       name_(std::move(name)),
       targets_(targets),
-      most_rows_(rows) {
+      most_rows_(rows),
+      guard_(std::move(guard)) {
   make_encoder();
 }
 
@@ -65,6 +66,7 @@ void EncodedSource::rewind() {
   }
   counts_ = {};
   reader_->rewind();
+  guard_.rewind();
   make_encoder();
   raw_rows_ = rows_ = 0;
 }
@@ -85,6 +87,7 @@ void EncodedSource::read_ahead() {
     Index wanted = io::block_rows(reader_->schema().columns);
     if (most_rows_ > 0) wanted = std::min(wanted, most_rows_ - raw_rows_);
     if (wanted <= 0 || !reader_->next(raw_, wanted)) raw_.clear();
+    guard_.add(raw_, name_);
     encoder_->encode(raw_, ahead_);
     ahead_.first_row = rows_;
     number_rows();
@@ -123,6 +126,11 @@ void Dataset::centre_large_columns() {
   source->encode(raw_sample, summary.sample);
 }
 
+void Dataset::keep_double() {
+  encoding.wide = encoding.kind != SourceKind::sparse;
+  source->set_encoding(encoding);
+}
+
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
                      rng::Key key, const Progress& progress) {
   const std::string name = name_of(paths);
@@ -136,8 +144,9 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
   data.dropped_rows = result.dropped_rows;
   data.missing_cells = result.missing_cells;
   data.notes = std::move(result.notes);
-  data.source = std::make_unique<EncodedSource>(std::move(reader), data.encoding, name,
-                                                io::Targets::optional, options.rows);
+  data.source =
+      std::make_unique<EncodedSource>(std::move(reader), data.encoding, name, io::Targets::optional,
+                                      options.rows, std::move(result.guard));
   return data;
 }
 

@@ -17,16 +17,17 @@
 #include "kerf/io/data_options.h"
 #include "kerf/io/encoder.h"
 #include "kerf/io/encoding.h"
+#include "kerf/io/raw_fingerprint.h"
 
 namespace kerf {
 
 /// Encoded rows of files, block by block.  While the caller works on a block, the next one is read
-/// and encoded on another thread.
+/// and encoded on another thread.  A pass that reads other rows than the first one is an Error.
 class EncodedSource final : public RowSource {
  public:
   /// `rows`: read the first rows only (0: all).
   EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding, std::string name,
-                io::Targets targets, Index rows);
+                io::Targets targets, Index rows, io::PassGuard guard = {});
   ~EncodedSource() override;
 
   Index cols() const override { return encoding_.inputs; }
@@ -55,6 +56,7 @@ class EncodedSource final : public RowSource {
   Index most_rows_;
   std::unique_ptr<io::Encoder> encoder_;
   io::EncodeCounts counts_;  // of the blocks handed out
+  io::PassGuard guard_;
 
   // What follows belongs to the reading thread between start() and wait().
   io::RawBlock raw_;
@@ -77,6 +79,8 @@ struct Dataset {
   /// (mean beyond 256 standard deviations).  For a fit that standardises columns anyway; changes
   /// encoding, summary and source.
   void centre_large_columns();
+  /// From now on dense rows come in double too, for exact kernels; changes encoding and source.
+  void keep_double();
 };
 
 /// Opens files (one source, in order) for training: one pass to learn about them.  "-" is standard

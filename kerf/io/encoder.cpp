@@ -43,12 +43,16 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
 
 void Encoder::encode_dense(const RawBlock& raw, RowBlock& out) {
   out.dense.resize(raw.rows, encoding_.inputs);
+  out.wide.resize(encoding_.wide ? raw.rows : 0, encoding_.inputs);
   if (raw.pixels.rows() == raw.rows && raw.pixels.cols() == encoding_.inputs && raw.rows > 0 &&
       raw.cells.rows() == 0) {
     std::copy_n(raw.pixels.data(), raw.rows * encoding_.inputs, out.dense.data());
+    if (encoding_.wide)
+      std::copy_n(raw.pixels.data(), raw.rows * encoding_.inputs, out.wide.data());
     return;
   }
   if (!levels_.empty()) out.dense.fill(0);
+  if (!levels_.empty() && encoding_.wide) out.wide.fill(0);
   for (Index i = 0; i < raw.rows; ++i) {
     const double* cells = raw.cells.data() + i * raw.cells.cols();
     float* values = out.dense.data() + i * encoding_.inputs;
@@ -56,7 +60,17 @@ void Encoder::encode_dense(const RawBlock& raw, RowBlock& out) {
       for (Index k = 0; k < run.count; ++k)
         values[run.to + k] = static_cast<float>(cells[run.from + k] -
                                                 offsets_[static_cast<std::size_t>(run.from + k)]);
+    if (!encoding_.wide) continue;
+    double* wide = out.wide.data() + i * encoding_.inputs;
+    for (const Run& run : runs_)
+      for (Index k = 0; k < run.count; ++k)
+        wide[run.to + k] = cells[run.from + k] - offsets_[static_cast<std::size_t>(run.from + k)];
   }
+}
+
+void Encoder::put(Index row, Index column, double value, RowBlock& out) const {
+  out.dense(row, column) = static_cast<float>(value);
+  if (encoding_.wide) out.wide(row, column) = value;
 }
 
 void Encoder::encode_sparse(const RawBlock& raw, RowBlock& out) {
@@ -89,7 +103,7 @@ void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to
     if (found == levels.end())
       ++counts_.unknown_levels;
     else
-      out.dense(i, to.to + found->second) = 1;
+      put(i, to.to + found->second, 1, out);
   }
 }
 
@@ -100,8 +114,8 @@ void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, 
     double& target = out.targets(i, to.to);
     target = value;
     if (encoding_.task != Task::classification || std::isnan(value)) continue;
-    const std::string name = raw.spelling.empty() ? format_number(value)
-                                                  : raw.spelling[static_cast<std::size_t>(i)];
+    const std::string name =
+        raw.spelling.empty() ? format_number(value) : raw.spelling[static_cast<std::size_t>(i)];
     const Index number = class_names_.find(name);
     KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})",
                  raw.where(i, column), quoted(name), class_list());
@@ -128,7 +142,7 @@ void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& 
     if (found == levels.end())
       ++counts_.unknown_levels;
     else
-      out.dense(cell.row, to.to + found->second) = 1;
+      put(cell.row, to.to + found->second, 1, out);
     return;
   }
   const std::string where = raw.where(cell);
@@ -148,8 +162,7 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
                                 (encoding_.missing == Missing::drop && wanted_ == Targets::ignore));
   if (impute) {
     ++counts_.imputed;
-    if (to.role == Role::number)
-      out.dense(cell.row, to.to) = static_cast<float>(to.mean - to.offset);
+    if (to.role == Role::number) put(cell.row, to.to, to.mean - to.offset, out);
     return;
   }
   // Rows that come for predictions: only a fit can say what stands for their missing cells.
@@ -161,7 +174,7 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
   auto dropped = dropped_[static_cast<std::size_t>(cell.row)];
   if (!dropped) ++counts_.dropped_rows;
   dropped = true;
-  if (to.role == Role::number) out.dense(cell.row, to.to) = 0;
+  if (to.role == Role::number) put(cell.row, to.to, 0, out);
 }
 
 void Encoder::check_finite(const RawBlock& raw, const RowBlock& out) const {
@@ -190,6 +203,7 @@ void Encoder::drop_rows(RowBlock& out) {
       sparse.end_row();
     } else if (kept < i) {
       std::ranges::copy(out.dense.row(i), out.dense.row(kept).begin());
+      if (encoding_.wide) std::ranges::copy(out.wide.row(i), out.wide.row(kept).begin());
     }
     out.numbers.push_back(i);
     if (kept < i) std::ranges::copy(out.targets.row(i), out.targets.row(kept).begin());
@@ -201,6 +215,7 @@ void Encoder::drop_rows(RowBlock& out) {
     out.sparse = std::move(sparse);
   else
     out.dense.resize(kept, out.dense.cols());
+  if (encoding_.wide && !out.is_sparse) out.wide.resize(kept, out.wide.cols());
   out.targets.resize(kept, out.targets.cols());
   if (!out.weights.empty()) out.weights.resize(static_cast<std::size_t>(kept));
 }

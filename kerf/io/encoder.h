@@ -79,6 +79,7 @@ class Encoder {
   void encode_weights(const RawBlock& raw, Index column, RowBlock& out);
   void encode_odd(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
   void encode_missing(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
+  void put(Index row, Index column, double value, RowBlock& out) const;
   void check_finite(const RawBlock& raw, const RowBlock& out) const;
   void drop_rows(RowBlock& out);
   std::string class_list() const;

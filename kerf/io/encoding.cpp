@@ -143,6 +143,7 @@ std::string Encoding::to_json() const {
   if (!label_type.empty()) object["label_type"] = label_type;
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
   if (is_bytes) object["bytes"] = true;
+  if (wide) object["wide"] = true;
   if (image.present()) object["image"] = {image.height, image.width, image.channels};
   if (!means.empty()) object["means"] = means;
   if (kind != SourceKind::table) return text_of(object);
@@ -180,6 +181,7 @@ Encoding Encoding::from_json(std::string_view text) {
     if (encoding.kind == SourceKind::sparse)
       encoding.first_index = whole(object, "first_index", 0, 1);
     encoding.is_bytes = object.value("bytes", false);
+    encoding.wide = object.value("wide", false);
     if (object.contains("image")) {
       const auto sizes = object.at("image").get<std::vector<std::int64_t>>();
       if (sizes.size() != 3) fail_json("image does not have three sizes");

@@ -38,13 +38,15 @@ struct Encoding {
   Index inputs = 0;                    ///< columns of an encoded row
   Index first_index = 1;               ///< sparse: index of the first column, 0 or 1
   bool is_bytes = false;               ///< inputs are 0 .. 255
+  bool wide = false;                   ///< table: rows come in double too (RowBlock::wide)
   ImageShape image;
   std::vector<double> means;  ///< pixels: stand for missing values; empty: there may be none
   Missing missing = Missing::error;
   Task task = Task::regression;
   std::vector<std::string> classes;  ///< classification: names in order of class number
-  std::string label_type;  ///< what the names were before they were text (int64, bool, str, ...), as
-                           ///< Python calls it; "": words and numbers of a file
+  std::string
+      label_type;  ///< what the names were before they were text (int64, bool, str, ...), as
+                   ///< Python calls it; "": words and numbers of a file
 
   Index target_count() const { return labelled ? 1 : static_cast<Index>(targets.size()); }
   /// Columns made from a category: true for each such input column; empty if there is none.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "kerf/core/hash.h"
 #include "kerf/core/require.h"
 #include "kerf/io/column_tally.h"
 #include "kerf/io/encoder.h"
@@ -16,8 +17,10 @@ namespace {
 
 class Scanner {
  public:
-  Scanner(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key)
+  Scanner(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,
+          PassGuard guard = {})
       : reader_(reader),
+        guard_(std::move(guard)),
         schema_(reader.schema()),
         options_(options),
         name_(name),
@@ -40,12 +43,15 @@ class Scanner {
     for (Index read = 0; options_.rows == 0 || read < options_.rows; read += block.rows) {
       const Index wanted = options_.rows == 0 ? most : std::min(most, options_.rows - read);
       if (!reader_.next(block, wanted)) break;
+      guard_.add(block, name_);  // before anything in the block is changed
       add(block);
       const double share = reader_.progress();
       report(progress, "reading", read,
              share > 0 ? static_cast<Index>(static_cast<double>(read) / share) : 0);
     }
     reader_.rewind();
+    block.clear();
+    guard_.add(block, name_);
     KERF_REQUIRE(rows_ + dropped_rows_ > 0, data, "{} has {}", name_,
                  schema_.names.empty() ? "no rows" : "a header but no rows");
     KERF_REQUIRE(rows_ > 0, data, "{}: every one of the {} rows has a missing cell", name_,
@@ -66,6 +72,11 @@ class Scanner {
     return mixed;
   }
   void know_mixed(std::set<Index> mixed) { mixed_ = std::move(mixed); }
+  PassGuard guard_for_next_pass() const {
+    PassGuard guard = guard_;
+    guard.rewind();
+    return guard;
+  }
 
   ScanResult finish();
 
@@ -90,12 +101,14 @@ class Scanner {
   void add(RawBlock& block);
   bool keeps(const RawBlock& block, std::span<const OddCell> odd);
   void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
+  void note_range(const RawBlock& block, Index i);
   bool inputs_are_bytes(std::span<const double> row) const;
   void finish_table(ScanResult& result);
   void note_words(Index column, const std::string& label, std::vector<std::string>& notes) const;
   void finish_image(DataSummary& summary) const;
 
   Reader& reader_;
+  PassGuard guard_;
   const Schema& schema_;
   const DataOptions& options_;
   const std::string& name_;
@@ -103,6 +116,8 @@ class Scanner {
   Encoding encoding_;
   ColumnTally columns_;
   TargetTally targets_;
+  TargetRange range_;
+  std::vector<double> targets_of_row_;
   RawSample sample_;
   std::set<Index> mixed_;
   Index weight_column_ = -1;
@@ -168,6 +183,7 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
                  block.where(i, weight_column_), label_of(weight_column_));
   }
   weight_ += weight;
+  note_range(block, i);
   if (encoding_.target_count() != 1) {
     for (const OddCell& cell : odd)
       KERF_REQUIRE(role_of(cell.column) != Role::target, data,
@@ -185,6 +201,13 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
   }
   for (const OddCell& cell : odd)
     if (cell.column == column) targets_.add(block.text(cell), weight, block.where(cell));
+}
+
+void Scanner::note_range(const RawBlock& block, Index i) {
+  targets_of_row_.clear();
+  if (encoding_.labelled) targets_of_row_.push_back(block.labels[static_cast<std::size_t>(i)]);
+  for (const Index column : encoding_.targets) targets_of_row_.push_back(block.cells(i, column));
+  range_.add(targets_of_row_);
 }
 
 bool Scanner::inputs_are_bytes(std::span<const double> row) const {
@@ -306,6 +329,7 @@ ScanResult Scanner::finish() {
       if (std::string note = targets_.spelling_note(label_of(column)); !note.empty())
         result.notes.push_back(std::move(note));
   }
+  if (summary.task == Task::regression) summary.target_scale = range_.scales();
   encoding_.task = summary.task;
   encoding_.classes = summary.classes;
   if (!options_.image.empty() && !schema_.bytes) encoding_.is_bytes = bytes_;
@@ -318,6 +342,11 @@ ScanResult Scanner::finish() {
   Encoder encoder(encoding_, schema_, name_, Targets::optional);
   result.raw_sample = sample_.finish(schema_);
   encoder.encode(result.raw_sample, summary.sample);
+  // Other columns or classes of the same file are another data set.
+  const std::string columns = encoding_.to_json();
+  summary.fingerprint =
+      mix_bits(guard_.value() ^ hash_values(std::span(columns.data(), columns.size())));
+  result.guard = guard_for_next_pass();
   result.encoding = std::move(encoding_);
   result.dropped_rows = dropped_rows_;
   result.missing_cells = missing_cells_;
@@ -337,7 +366,7 @@ ScanResult scan(Reader& reader, const DataOptions& options, const std::string& n
   scanner.read_all(progress);
   const auto mixed = scanner.mixed_columns();
   if (mixed.empty()) return scanner.finish();
-  Scanner again(reader, options, name, key);
+  Scanner again(reader, options, name, key, scanner.guard_for_next_pass());
   again.know_mixed(mixed);
   again.read_all(progress);
   return again.finish();

@@ -9,6 +9,7 @@
 
 #include "kerf/core/progress.h"
 #include "kerf/io/data_options.h"
+#include "kerf/io/raw_fingerprint.h"
 #include "kerf/io/reader.h"
 
 namespace kerf::io {
@@ -21,6 +22,7 @@ struct ScanResult {
   Index dropped_rows = 0;          ///< left out for a missing cell
   Index missing_cells = 0;         ///< filled with the mean of their column
   std::vector<std::string> notes;  ///< what may not be as it was meant
+  PassGuard guard;                 ///< that has seen all rows once
 };
 
 ScanResult scan(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,

@@ -38,7 +38,8 @@ bool same_rows(const RowsView& x, const RowsView& y) {
   if (x.is_sparse())
     return x.sparse().values == y.sparse().values && x.sparse().columns == y.sparse().columns &&
            x.sparse().offsets == y.sparse().offsets;
-  return x.dense().data == y.dense().data && x.dense().stride == y.dense().stride;
+  return x.dense().data == y.dense().data && x.dense().stride == y.dense().stride &&
+         x.wide().data == y.wide().data && x.wide().stride == y.wide().stride;
 }
 
 bool has_few_entries(const RowsView& x) {

@@ -44,6 +44,14 @@ void for_each_pair(const RowsView& x, Index i, const RowsView& y, Index j, F f) 
   for (std::size_t k = 0; k < left.size(); ++k) f(left[k], right[k]);
 }
 
+bool is_plain(const RowsView& rows) { return !rows.is_sparse() && !rows.is_wide(); }
+
+/// A dense row's coordinates, of whatever type it is.
+template <class F>
+auto with_dense_row(const RowsView& rows, Index i, F f) {
+  return rows.is_wide() ? f(rows.wide().row(i)) : f(rows.dense().row(i));
+}
+
 }  // namespace
 
 template <class T>
@@ -56,7 +64,7 @@ void pack_rows(const RowsView& rows, Index begin, Index end, const PackedForm<T>
     const double before = form.before.empty() ? 1.0 : form.before[static_cast<std::size_t>(i)];
     // A factor near the end of T's range is applied in double.
     const bool plain = before < 1e37 && before > 1e-37;
-    const auto product = [&](float value) {
+    const auto product = [&](auto value) {
       return plain ? static_cast<T>(value) * static_cast<T>(before)
                    : static_cast<T>(static_cast<double>(value) * before);
     };
@@ -68,13 +76,16 @@ void pack_rows(const RowsView& rows, Index begin, Index end, const PackedForm<T>
         out[k - first] = (product(row.values[e]) - centre[k]) * after;
       }
     } else {
-      const float* x = rows.dense().row(i).data();
       const T factor = static_cast<T>(before);
-      if (plain)
-        for (Index k = first; k < inside; ++k)
-          out[k - first] = (static_cast<T>(x[k]) * factor - centre[k]) * after;
-      else
-        for (Index k = first; k < inside; ++k) out[k - first] = (product(x[k]) - centre[k]) * after;
+      with_dense_row(rows, i, [&](auto row) {
+        const auto* const x = row.data();
+        if (plain)
+          for (Index k = first; k < inside; ++k)
+            out[k - first] = (static_cast<T>(x[k]) * factor - centre[k]) * after;
+        else
+          for (Index k = first; k < inside; ++k)
+            out[k - first] = (product(x[k]) - centre[k]) * after;
+      });
     }
     if (last > rows.cols())
       out[last - 1 - first] = (static_cast<T>(form.bias * before) - centre[last - 1]) * after;
@@ -94,8 +105,10 @@ void pack_panels(const RowsView& rows, Index begin, Index end, Index tile, Index
       for (std::size_t e = 0; e < row.columns.size(); ++e)
         panel[(row.columns[e] - first) * width] = static_cast<T>(row.values[e]);
     } else {
-      const float* x = rows.dense().row(i).data();
-      for (Index k = first; k < last; ++k) panel[(k - first) * width] = static_cast<T>(x[k]);
+      with_dense_row(rows, i, [&](auto row) {
+        const auto* const x = row.data();
+        for (Index k = first; k < last; ++k) panel[(k - first) * width] = static_cast<T>(x[k]);
+      });
     }
   }
 }
@@ -154,7 +167,7 @@ template void sparse_dots(const CsrView&, Index, Index, const CsrView&, Index, I
 
 double squared_difference(const RowsView& x, Index i, double x_factor, const RowsView& y, Index j,
                           double y_factor) {
-  if (!x.is_sparse() && !y.is_sparse())
+  if (is_plain(x) && is_plain(y))
     return gram_simd::squared_difference(x.dense().row(i).data(), x_factor, y.dense().row(j).data(),
                                          y_factor, x.cols());
   double sum = 0;
@@ -166,7 +179,7 @@ double squared_difference(const RowsView& x, Index i, double x_factor, const Row
 }
 
 double l1_difference(const RowsView& x, Index i, const RowsView& y, Index j) {
-  if (!x.is_sparse() && !y.is_sparse())
+  if (is_plain(x) && is_plain(y))
     return gram_simd::l1_difference(x.dense().row(i).data(), y.dense().row(j).data(), x.cols());
   double sum = 0;
   for_each_pair(x, i, y, j, [&](double a, double b) { sum += std::abs(a - b); });
@@ -183,25 +196,24 @@ double cauchy_product(const RowsView& x, Index i, const RowsView& y, Index j, do
 }
 
 double squared_norm(const RowsView& x, Index i) {
-  const std::span<const float> values =
-      x.is_sparse() ? x.sparse().row(i).values : std::span<const float>(x.dense().row(i));
-  // Four sums, so that the additions overlap.
-  double sums[4] = {};
-  std::size_t k = 0;
-  for (; k + 4 <= values.size(); k += 4)
-    for (std::size_t r = 0; r < 4; ++r) {
-      const double value = values[k + r];
-      sums[r] += value * value;
-    }
-  for (; k < values.size(); ++k) sums[0] += static_cast<double>(values[k]) * values[k];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  const auto sum_of = [](auto values) {
+    // Four sums, so that the additions overlap.
+    double sums[4] = {};
+    std::size_t k = 0;
+    for (; k + 4 <= values.size(); k += 4)
+      for (std::size_t r = 0; r < 4; ++r) {
+        const double value = values[k + r];
+        sums[r] += value * value;
+      }
+    for (; k < values.size(); ++k) sums[0] += static_cast<double>(values[k]) * values[k];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  };
+  return x.is_sparse() ? sum_of(x.sparse().row(i).values) : with_dense_row(x, i, sum_of);
 }
 
 void copy_row(const RowsView& x, Index i, std::span<double> out) {
-  if (!x.is_sparse()) {
-    std::ranges::copy(x.dense().row(i), out.begin());
-    return;
-  }
+  if (!x.is_sparse())
+    return with_dense_row(x, i, [&](auto row) { std::ranges::copy(row, out.begin()); });
   std::ranges::fill(out, 0.0);
   const SparseRow row = x.sparse().row(i);
   for (std::size_t e = 0; e < row.columns.size(); ++e)

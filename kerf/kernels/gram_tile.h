@@ -1,4 +1,5 @@
-// How rows, dense or sparse, enter a tile of a Gram matrix, and what a single pair needs.
+// How rows, dense or sparse, enter a tile of a Gram matrix, and what a single pair needs.  Wide rows
+// enter as the doubles that they are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -341,7 +341,8 @@ void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<dou
 
 Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options) {
   const Index n = rows.rows();
-  const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : 4 * n * rows.cols();
+  const Index cell = rows.is_wide() ? 12 : 4;
+  const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : cell * n * rows.cols();
   const Index block = options.precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
   // The matrix and what its solution takes; targets, projections, solution, work.
   return bytes_per_element(options.lambdas.size()) * n * n + copy + block +

@@ -14,8 +14,9 @@ namespace kerf {
 namespace {
 
 /// Bytes of all rows, sparse ones as many a row as in the sample.
-Index bytes_of_rows(const DataSummary& summary) {
-  if (!summary.is_sparse) return 4 * summary.rows * summary.cols;
+Index bytes_of_rows(const DataSummary& summary, Precision precision) {
+  const Index cell = precision == Precision::double_ ? 12 : 4;  // the doubles, and rounded ones
+  if (!summary.is_sparse) return cell * summary.rows * summary.cols;
   const Index sampled = std::max<Index>(1, summary.sample.rows());
   return 8 * (summary.sample.sparse.view().nonzeros() / sampled + 2) * summary.rows;
 }
@@ -50,7 +51,7 @@ Index exact_memory(const FitJob& job, Index outputs) {
                "give --lambda, or take a feature map",
                n, blas::kMostEigen);
   // The rows as read and as kept; the Gram matrix and what its solution takes.
-  const Index bytes = 2 * bytes_of_rows(job.summary) +
+  const Index bytes = 2 * bytes_of_rows(job.summary, job.options.precision) +
                       bytes_per_element(job.options.lambda ? 1 : 2) * n * n +
                       8 * n * (5 * outputs + 64 + kLeftOutRows);
   require_memory(bytes, job.memory_limit, fmt::format("the exact kernel of {} rows", n),

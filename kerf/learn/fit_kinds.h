@@ -39,6 +39,12 @@ bool wants_growth(const Params& map_options);
 /// Options that contradict each other: Error (usage).
 void check_fit_options(const FitOptions& options);
 
+/// Error (data) if no fit in double can hold the squares of such targets.
+void check_target_scale(const DataSummary& summary);
+/// Weights, variances and errors of scaled targets to those of the targets themselves.  Error
+/// (numeric) if a weight is not finite.
+void restore_targets(std::span<const double> scale, FitResult& result);
+
 /// Task, classes, shape of the rows and the training record of a finished fit.
 void describe_model(const FitJob& job, FitResult& result);
 /// How lambda was found, for that record.

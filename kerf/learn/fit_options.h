@@ -93,7 +93,8 @@ struct FitOptions {
     v.integer("folds", folds, {2, 100}, "folds of the cross-validation that chooses lambda");
     v.choice("class-weight", class_weight, kClassWeightNames,
              "balanced: every class counts the same, however many rows it has");
-    v.choice("precision", precision, kPrecisionNames, "arithmetic of the sums over rows");
+    v.choice("precision", precision, kPrecisionNames,
+             "arithmetic of the sums over rows; of --map exact also its dense rows");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
     v.flag("variance", variance,
            "keep what `predict --variance` needs: two more passes, 4 m^2 bytes in the model");

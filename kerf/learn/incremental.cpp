@@ -37,9 +37,11 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
     : options_(options),
       memory_limit_(memory_limit),
       targets_(first, options),
+      target_scale_(first.target_scale),
       target_columns_(first.targets) {
   check_fit_options(options);
   KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
+  check_target_scale(first);
   KERF_REQUIRE(first.targets >= 1, usage, "training needs a target column");
   KERF_REQUIRE(!targets_.classification() || first.classes.size() >= 2, data,
                "classification needs at least two classes, not {}", first.classes.size());
@@ -178,10 +180,9 @@ FitResult IncrementalFit::solve(const Progress& progress) {
     solve_dual(progress, result);
   else
     solve_sums(progress, result);
-  const FitReport& report = result.report;
   result.model.training.version = version();
   result.model.training.rows = rows_;
-  record_lambda(report, result.model.training);
+  restore_targets(target_scale_, result);
   return result;
 }
 

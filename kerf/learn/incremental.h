@@ -41,6 +41,7 @@ class IncrementalFit {
   FitOptions options_;
   Index memory_limit_;
   Targets targets_;
+  std::vector<double> target_scale_;
   Index target_columns_;
   FitResult start_;  // recipe, scaling and everything else that does not change
   std::unique_ptr<FeatureMap> map_;

@@ -191,6 +191,7 @@ void describe_model(const FitJob& job, FitResult& result) {
   model.is_sparse = summary.is_sparse;
   model.training.version = version();
   model.training.rows = summary.rows;
+  if (!job.options.checkpoint.empty()) model.training.target_scale = summary.target_scale;
   record_lambda(outcome, model.training);
 }
 
@@ -228,11 +229,14 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
                usage, "map exact has the squared loss only, and keeps no checkpoints");
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
                "--features auto fits several sizes: a checkpoint is of one, so give --features N");
+  check_target_scale(summary);
   const FitJob job{source, summary, options, memory_limit, progress};
-  if (map == kAutoMap) return fit_chosen_map(job, map_options);
-  if (map == kExactMap) return fit_exact(job, map_options);
-  if (wants_growth(map_options)) return fit_growing(job, map, map_options);
-  return fit_map(job, map, map_options);
+  FitResult result = map == kAutoMap             ? fit_chosen_map(job, map_options)
+                     : map == kExactMap          ? fit_exact(job, map_options)
+                     : wants_growth(map_options) ? fit_growing(job, map, map_options)
+                                                 : fit_map(job, map, map_options);
+  restore_targets(summary.target_scale, result);
+  return result;
 }
 
 FitResult refit(Model model, const FitOptions& options, const Progress& progress) {
@@ -256,7 +260,7 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
     result.model.linear = std::move(solved);
     result.model.temperature.reset();
   }
-  record_lambda(outcome, result.model.training);
+  restore_targets(result.model.training.target_scale, result);
   return result;
 }
 

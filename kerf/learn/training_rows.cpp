@@ -23,6 +23,7 @@ Index rows_at_once(Index features, Index inputs, Index rows) {
 Targets::Targets(const DataSummary& summary, const FitOptions& options)
     : classification_(summary.task == Task::classification),
       outputs_(classification_ ? static_cast<Index>(summary.classes.size()) : summary.targets) {
+  if (!classification_) scale_ = summary.target_scale;
   if (!classification_ || options.class_weight == ClassWeight::none) return;
   for (const double count : summary.class_rows)
     class_weight_.push_back(count > 0 ? summary.weight / (static_cast<double>(outputs_) * count)
@@ -37,6 +38,7 @@ void Targets::encode(const RowBlock& rows, Matrix<double>& y, std::vector<double
   for (Index i = 0; i < rows.rows(); ++i) {
     if (!classification_) {
       std::ranges::copy(rows.targets.row(i), y.row(i).begin());
+      for (std::size_t t = 0; t < scale_.size(); ++t) y(i, static_cast<Index>(t)) /= scale_[t];
       continue;
     }
     const auto label = static_cast<Index>(rows.targets(i, 0));

@@ -41,13 +41,15 @@ class Targets {
   Index outputs() const { return outputs_; }
   bool classification() const { return classification_; }
 
-  /// Regression: the targets as they are; classification: one-hot minus 1/classes.
+  /// Regression: the targets over DataSummary::target_scale (restore_targets() is the way back);
+  /// classification: one-hot minus 1/classes.
   void encode(const RowBlock& rows, Matrix<double>& y, std::vector<double>& weights) const;
 
  private:
   bool classification_;
   Index outputs_;
   std::vector<double> class_weight_;
+  std::vector<double> scale_;  // empty: 1
 };
 
 class TrainingRows {

@@ -20,8 +20,11 @@ KeptRows copy_rows(const RowsView& rows) {
   kept.is_sparse = rows.is_sparse();
   if (!rows.is_sparse()) {
     kept.dense.resize(rows.rows(), rows.cols());
-    for (Index i = 0; i < rows.rows(); ++i)
+    kept.wide.resize(rows.is_wide() ? rows.rows() : 0, rows.cols());
+    for (Index i = 0; i < rows.rows(); ++i) {
       std::ranges::copy(rows.dense().row(i), kept.dense.row(i).begin());
+      if (rows.is_wide()) std::ranges::copy(rows.wide().row(i), kept.wide.row(i).begin());
+    }
     return kept;
   }
   kept.sparse.cols = rows.cols();

@@ -23,9 +23,13 @@ inline constexpr Index kExpansionRows = 512;
 struct KeptRows {
   bool is_sparse = false;
   Matrix<float> dense;
+  Matrix<double> wide;  ///< the dense rows in double, of a fit in double; else no rows
   CsrMatrix sparse;
 
-  RowsView view() const { return is_sparse ? RowsView(sparse.view()) : RowsView(dense.view()); }
+  RowsView view() const {
+    if (is_sparse) return RowsView(sparse.view());
+    return wide.rows() > 0 ? RowsView(dense.view(), wide.view()) : RowsView(dense.view());
+  }
 };
 
 KeptRows copy_rows(const RowsView& rows);

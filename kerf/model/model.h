@@ -53,10 +53,11 @@ struct TrainingRecord {
   std::string command;
   Index rows = 0;
   double lambda = 0;
-  std::optional<double> cv_error;  ///< of rows left out; none: lambda was given
-  std::string validation;          ///< how it was found, in words
-  std::string metric;              ///< what it is, in words
-  std::string identity;            ///< of the rows and options, where a checkpoint was kept
+  std::optional<double> cv_error;    ///< of rows left out; none: lambda was given
+  std::string validation;            ///< how it was found, in words
+  std::string metric;                ///< what it is, in words
+  std::string identity;              ///< of the rows and options, where a checkpoint was kept
+  std::vector<double> target_scale;  ///< of the sums in it (DataSummary); empty: 1
 };
 
 struct Model {

@@ -69,6 +69,25 @@ void ArrayWriter::append_to(std::string& bytes) const {
     if (!part.empty()) bytes.append(part);
 }
 
+std::string ArrayWriter::first_not_finite() const {
+  const auto all_finite = [](std::string_view bytes, auto zero) {
+    using T = decltype(zero);
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+      T value;
+      std::memcpy(&value, bytes.data() + at, sizeof(T));
+      if (!std::isfinite(value)) return false;
+    }
+    return true;
+  };
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const std::string& type = entries_[k].type;
+    if ((type == kType<double> && !all_finite(parts_[k], double{0})) ||
+        (type == kType<float> && !all_finite(parts_[k], float{0})))
+      return entries_[k].name;
+  }
+  return "";
+}
+
 ArrayReader::ArrayReader(const nlohmann::json& list, std::string_view bytes) {
   for (const auto& item : list) {
     const auto name = item.at("name").get<std::string>();

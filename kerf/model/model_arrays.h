@@ -28,6 +28,8 @@ class ArrayWriter {
   /// The arrays one after the other, in the caller's memory.
   std::span<const std::string_view> parts() const { return parts_; }
   void append_to(std::string& bytes) const;
+  /// The name of an array that ArrayReader would refuse, or "".
+  std::string first_not_finite() const;
 
  private:
   void put(const char* name, const char* type, Index rows, Index cols, const void* data,

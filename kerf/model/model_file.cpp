@@ -73,7 +73,8 @@ json header_of(const Model& model, const json& arrays) {
         {"cv_error", training.cv_error ? json(*training.cv_error) : json()},
         {"validation", training.validation},
         {"metric", training.metric},
-        {"identity", training.identity}}},
+        {"identity", training.identity},
+        {"target_scale", training.target_scale}}},
       {"arrays", arrays},
   };
 }
@@ -86,6 +87,7 @@ void add_step(const char* matrix, const char* offset, const LinearStep& step, Ar
 
 /// What a model of an exact kernel keeps of its training rows.
 void add_rows(const KeptRows& rows, ArrayWriter& arrays) {
+  if (rows.wide.rows() > 0) return arrays.add("wide_rows", rows.wide.view());
   if (!rows.is_sparse) return arrays.add("rows", rows.dense.view());
   arrays.add("row_values", std::span(rows.sparse.values));
   arrays.add("row_columns", std::span(rows.sparse.columns));
@@ -150,6 +152,15 @@ CsrMatrix read_sparse(ArrayReader& arrays, Index cols) {
   return rows;
 }
 
+/// Of a fit in double; the floats are theirs, rounded.
+void read_wide_rows(ArrayReader& arrays, KeptRows& rows) {
+  rows.wide = arrays.matrix<double>("wide_rows");
+  rows.dense.resize(rows.wide.rows(), rows.wide.cols());
+  for (Index i = 0; i < rows.wide.rows(); ++i)
+    for (Index j = 0; j < rows.wide.cols(); ++j)
+      rows.dense(i, j) = static_cast<float>(rows.wide(i, j));
+}
+
 std::optional<KeptRows> read_rows(ArrayReader& arrays, Index cols) {
   KeptRows rows;
   rows.is_sparse = arrays.has("row_offsets");
@@ -157,6 +168,8 @@ std::optional<KeptRows> read_rows(ArrayReader& arrays, Index cols) {
     rows.sparse = read_sparse(arrays, cols);
   else if (arrays.has("rows"))
     rows.dense = arrays.matrix<float>("rows");
+  else if (arrays.has("wide_rows"))
+    read_wide_rows(arrays, rows);
   else
     return std::nullopt;
   return rows;
@@ -261,6 +274,10 @@ void check_consistent(const Model& model) {
           (std::ssize(model.variance->mean) == model.linear.weights.rows() &&
            std::ssize(model.variance->noise) == model.outputs() && !model.rows && !classification),
       data, "the variance does not fit the model");
+  const auto& scale = model.training.target_scale;
+  KERF_REQUIRE((scale.empty() || scale.size() == outputs) &&
+                   std::ranges::all_of(scale, [](double s) { return s > 0 && std::isfinite(s); }),
+               data, "{} scales of targets for {} outputs", scale.size(), outputs);
   if (!model.rows) return;
   const RowsView rows = model.rows->view();
   KERF_REQUIRE(rows.cols() == model.recipe.in_dim && rows.rows() == model.linear.weights.rows(),
@@ -276,6 +293,7 @@ TrainingRecord read_training(const json& from) {
   training.rows = checked_index(from.at("rows"), kMaxRows);
   training.lambda = from.at("lambda").get<double>();
   training.identity = from.value("identity", "");
+  training.target_scale = from.value("target_scale", std::vector<double>());
   // Earlier files have the number of folds instead of words: 0 for a lambda that was given.
   const Index folds = from.contains("folds") ? checked_index(from.at("folds"), kMaxRows) : 1;
   if (folds == 0 || from.at("cv_error").is_null()) return training;
@@ -337,6 +355,21 @@ Model parse(std::string_view bytes) {
 
 }  // namespace
 
+namespace {
+
+/// Error if the file that would be written could not be read again.
+void check_readable(const Model& model, const ArrayWriter& arrays) {
+  const std::string array = arrays.first_not_finite();
+  KERF_REQUIRE(array.empty(), numeric, "array '{}' holds a number that is not finite", array);
+  KERF_REQUIRE(std::isfinite(model.training.lambda), numeric, "lambda is not finite");
+  KERF_REQUIRE(!model.temperature || (std::isfinite(*model.temperature) && *model.temperature > 0),
+               numeric, "the temperature of its probabilities is {}", *model.temperature);
+  check_consistent(model);
+  if (model.encoding) model.encoding->validate();
+}
+
+}  // namespace
+
 std::string model_to_bytes(const Model& model) {
   const std::vector<double> centre(model.scaling.centre.begin(), model.scaling.centre.end());
   const std::vector<double> factor(model.scaling.factor.begin(), model.scaling.factor.end());
@@ -361,6 +394,12 @@ std::string model_to_bytes(const Model& model) {
     for (const auto& [name, array] : *model.recipe.state)
       arrays.add((std::string(kMapPrefix) + name).c_str(), array.view());
 
+  try {
+    check_readable(model, arrays);
+  } catch (const Error& error) {
+    fail(error.kind(), "the model was not written, because it could not be read again: {}",
+         error.what());
+  }
   // The command holds names of files, which may be any bytes: it is a note, not worth a model.
   const std::string header =
       header_of(model, arrays.list()).dump(-1, ' ', false, json::error_handler_t::replace);

@@ -38,6 +38,17 @@ Rows take_sparse(py::tuple parts) {
   return {CsrView{values.data(), columns.data(), at, rows, cols}, std::move(parts)};
 }
 
+/// Rows in double, for exact kernels, and what they are in single precision.
+Rows take_wide(py::handle object) {
+  const auto array = exactly<double>(object, 2, "rows");
+  const MatrixView<const double> wide(array.data(), array.shape(0), array.shape(1));
+  auto rounded = std::make_shared<Matrix<float>>(wide.rows, wide.cols);
+  for (Index i = 0; i < wide.rows; ++i)
+    for (Index j = 0; j < wide.cols; ++j) (*rounded)(i, j) = static_cast<float>(wide(i, j));
+  const Matrix<float>& narrow = *rounded;
+  return {RowsView(narrow.view(), wide), array, rounded};
+}
+
 /// Lanes, because a compiler must not reorder the terms of one sum.
 bool all_finite(const float* values, Index count) {
   constexpr Index kLanes = 16;
@@ -55,6 +66,7 @@ bool all_finite(const float* values, Index count) {
 Rows take_rows(py::handle object) {
   if (py::isinstance<py::tuple>(object))
     return take_sparse(py::reinterpret_borrow<py::tuple>(object));
+  if (py::isinstance<py::array_t<double, py::array::c_style>>(object)) return take_wide(object);
   const auto array = exactly<float>(object, 2, "rows");
   return {MatrixView<const float>(array.data(), array.shape(0), array.shape(1)), array};
 }

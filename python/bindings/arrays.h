@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "kerf/kerf.h"
@@ -19,11 +20,13 @@ namespace py = pybind11;
 struct Rows {
   RowsView view;
   py::object keep;
+  std::shared_ptr<const Matrix<float>> rounded = nullptr;  ///< of rows in double
 };
 
 /// A float32 array of two dimensions in C order (a row's numbers side by side), or a tuple (values
-/// float32, columns int32, offsets int64, number of columns) of sparse rows.  Checks shapes, types
-/// and that offsets and columns stay inside; not yet that the values are finite.
+/// float32, columns int32, offsets int64, number of columns) of sparse rows.  A float64 array comes
+/// with its rounded values: exact kernels in double take it as it is.  Checks shapes, types and that
+/// offsets and columns stay inside; not yet that the values are finite.
 Rows take_rows(py::handle object);
 
 /// Error (data) that names the first row with a number that is not finite.  Needs no GIL.

@@ -65,7 +65,7 @@ py::array kernel_matrix(const std::string& name, const Params& params, py::handl
   const auto kernel = make_kernel(name, params);
   const Rows left = take_rows(x);
   const bool symmetric = y.is_none();
-  const Rows right = symmetric ? Rows{left.view, {}} : take_rows(y);
+  const Rows right = symmetric ? Rows{left.view, {}, {}} : take_rows(y);
   if (left.view.cols() != right.view.cols())
     throw Error(ErrorKind::data, "a kernel of rows of " + std::to_string(left.view.cols()) +
                                      " and " + std::to_string(right.view.cols()) + " columns");
@@ -90,6 +90,8 @@ py::array_t<double> kernel_diagonal(const std::string& name, const Params& param
         const SparseRow sparse = rows.view.sparse().row(i);
         for (std::size_t k = 0; k < sparse.values.size(); ++k)
           row[static_cast<std::size_t>(sparse.columns[k])] = sparse.values[k];
+      } else if (rows.view.is_wide()) {
+        std::ranges::copy(rows.view.wide().row(i), row.begin());
       } else {
         std::ranges::copy(rows.view.dense().row(i), row.begin());
       }

@@ -38,12 +38,13 @@ class Columns:
         self.offsets = None  # subtracted in double before rounding, or None
         self.means = None  # stand for missing values, or None: there may be none
         self.image, self.is_bytes = None, False
+        self.wide = False  # dense rows stay float64: exact kernels in double
         self.inputs = 0
 
     @property
     def plain(self):
         """Rows of float32 can be taken as they are."""
-        return self.levels is None and self.offsets is None and self.means is None
+        return not self.wide and self.levels is None and self.offsets is None and self.means is None
 
     # ---- learning ------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class Columns:
     # ---- use -------------------------------------------------------------------------------------
 
     def encode(self, X):
-        """float32 rows in C order, or (values, columns, offsets, width) for sparse ones: what the module takes."""
+        """float32 rows (float64 if `wide`) in C order, or (values, columns, offsets, width) for sparse ones: what the module takes."""
         if is_sparse(X):
             X = X.tocsr()
             if not X.has_canonical_format:
@@ -93,10 +94,10 @@ class Columns:
         if self.offsets is not None:
             X = np.asarray(X, dtype=np.float64) - self.offsets
         with np.errstate(over="ignore"):  # the module refuses infinities with the row's number
-            return np.ascontiguousarray(X, dtype=np.float32)
+            return np.ascontiguousarray(X, dtype=np.float64 if self.wide else np.float32)
 
     def _encode_frame(self, frame):
-        out = np.zeros((len(frame), self.inputs), dtype=np.float32)
+        out = np.zeros((len(frame), self.inputs), dtype=np.float64 if self.wide else np.float32)
         at, unknown = 0, 0
         for j in range(frame.shape[1]):
             column, levels = frame.iloc[:, j], self.levels[j] if self.levels else None
@@ -129,6 +130,8 @@ class Columns:
         encoding = {"kind": self.kind, "inputs": self.inputs, "labelled": False, "missing": "error", "task": task, "classes": list(classes)}
         if label_type:
             encoding["label_type"] = label_type
+        if self.wide and self.kind != "sparse":
+            encoding["wide"] = True
         if self.kind != "table":
             if len(target_names) != 1:
                 return None
@@ -158,6 +161,7 @@ class Columns:
         encoding, self = json.loads(text), cls()
         self.kind, self.inputs, self.is_bytes = encoding["kind"], encoding["inputs"], encoding.get("bytes", False)
         self.image = tuple(encoding["image"]) if "image" in encoding else None
+        self.wide = encoding.get("wide", False)
         if self.kind != "table":
             return self
         inputs = [j for j, role in enumerate(encoding["roles"]) if role in "nc"]
@@ -170,6 +174,17 @@ class Columns:
             if key in encoding and (key == "offsets" or encoding["missing"] == "mean"):
                 setattr(self, key, np.array([encoding[key][j] for j in inputs]))
         return self
+
+
+def _refuse_vanished(X, rounded):
+    """Columns below the range of float32 would become 0 without a word."""
+    if not isinstance(X, np.ndarray) or X.dtype != np.float64 or rounded.dtype != np.float32 or not X.size:
+        return
+    size, left = np.abs(X).max(axis=0), np.abs(rounded).max(axis=0)
+    if ((left == 0) & (size > 0) & (size < np.finfo(np.float32).tiny)).any():
+        j = int(np.argmax((left == 0) & (size > 0)))
+        raise ValueError(f"the values of column {j} are at most {size[j]:.2g}, below the range of single precision, in which features are computed: "
+                         "multiply the column by a constant, or leave it out")
 
 
 def _free_name(name, taken):
@@ -189,8 +204,8 @@ def target_names(y, columns):
 # ---- from what a user gives to what the module takes ------------------------------------------------
 
 
-def learn_rows(estimator, X, y="no_validation", *, centre=False, image=None, **checks):
-    """Checks X (and y), remembers its columns in the estimator, and gives rows for the module."""
+def learn_rows(estimator, X, y="no_validation", *, centre=False, image=None, wide=False, **checks):
+    """Checks X (and y), remembers its columns in the estimator, and gives rows for the module; `wide`: dense ones in float64."""
     X, image = _flatten(X)
     rows, y = _validated(estimator, X, y, True, checks)
     columns = Columns.learn(rows, centre)
@@ -198,8 +213,11 @@ def learn_rows(estimator, X, y="no_validation", *, centre=False, image=None, **c
         columns.kind, columns.image, columns.is_bytes, columns.offsets = "pixels", image, X.dtype == np.uint8, None
     if hasattr(estimator, "feature_names_in_") and columns.names is None:
         columns.names = [str(name) for name in estimator.feature_names_in_]
+    columns.wide = wide
     estimator._columns = columns
-    return columns.encode(rows), y
+    encoded = columns.encode(rows)
+    _refuse_vanished(rows, encoded)
+    return encoded, y
 
 
 def use_rows(estimator, X, y="no_validation", **checks):

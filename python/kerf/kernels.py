@@ -3,7 +3,7 @@
 Functions give matrices: ``kerf.kernels.ntk(X, Y, depth=3)``.  Classes hold options and are callables, for ``sklearn.svm.SVC(kernel=...)``,
 ``sklearn.gaussian_process`` and everything else that takes a kernel: ``kerf.kernels.NTK(depth=3, bias=1.0)``.
 
-Rows are float32 (others are rounded on the way in), arithmetic is float64 unless `precision='single'`.
+Arithmetic is float64 unless `precision='single'`, and dense rows of float64 stay that; the values of sparse rows are rounded to float32 on the way in.
 """
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ _FORMULAS = {
 }
 
 
-def _rows(X):
-    """What the module takes; nothing is learnt."""
+def _rows(X, double=True):
+    """What the module takes; nothing is learnt.  Dense rows stay float64 if `double`."""
     X, _ = _flatten(X)
     if not is_sparse(X):
         X = np.asarray(X)
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got an array of {X.ndim} dimensions")
-    return Columns().encode(X)
+    columns = Columns()
+    columns.wide = double
+    return columns.encode(X)
 
 
 def _texts(entry, options):
@@ -80,7 +82,7 @@ def gram(kernel, X, Y=None, *, precision="double", **options):
         name of an exact kernel: gaussian, laplacian, laplacian-l2, cauchy, arccos, nngp, ntk, ...
     X, Y : array or CSR matrix of shape (rows, columns)
     precision : {'double', 'single'}
-        of the arithmetic and the result.
+        of the arithmetic and the result, and of dense rows; sparse rows are rounded to float32.
     options
         of the kernel; an automatic bandwidth (the default) is the median distance of the rows of X.
 
@@ -95,12 +97,12 @@ def gram(kernel, X, Y=None, *, precision="double", **options):
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision is 'double' or 'single', not {precision!r}")
-    left = _rows(X)
+    left = _rows(X, precision == "double")
     entry = KERNELS.get(kernel)
     texts = _with_shape(entry, _texts(entry, options), left) if entry else {}
     if entry and any(o["type"] == "automatic" and texts.get(o["name"], o["default"]) == "auto" for o in entry["options"]):
         texts = _kerf.resolve_kernel(kernel, texts, left, 1)
-    return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y), precision == "double")
+    return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y, precision == "double"), precision == "double")
 
 
 class Kernel(_Base):

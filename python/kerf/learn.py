@@ -116,6 +116,10 @@ class _Learner(BaseEstimator):
         """Whether columns will be centred: then large offsets can go in double before rounding."""
         return self.scale in ("auto", "standard")
 
+    def _stays_double(self):
+        """Whether rows of float64 stay that: where the kernel itself is the model, in double."""
+        return self.precision == "double" and self.map in ("exact", "auto")
+
     def _command(self):
         return "python: " + " ".join(repr(self).split())
 
@@ -140,7 +144,7 @@ class _Learner(BaseEstimator):
 
     def _learn_problem(self, X, y, sample_weight=None):
         """(rows, targets, weights, class names) as the library takes them, and how the rows came to be numbers."""
-        rows, checked = learn_rows(self, X, y, centre=self._centres(), ensure_min_samples=2, **self._checks_of_y())
+        rows, checked = learn_rows(self, X, y, centre=self._centres(), wide=self._stays_double(), ensure_min_samples=2, **self._checks_of_y())
         targets = self._learn_targets(checked)
         weights = self._row_weights(sample_weight, checked)
         self.seed_ = seed_of(self.random_state)
