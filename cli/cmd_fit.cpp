@@ -204,17 +204,8 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
 
 /// Options that were given and could not matter would be passed over in silence.
 void refuse_idle(const std::string& map, const Params& given) {
-  if (map == kAutoMap || map == kExactMap) return;  // the data decide; has none
-  const FeatureMapEntry& entry = find_feature_map(map);
-  Params numbers = given;
-  numbers.erase("features");  // may be auto
-  const Params complete = entry.complete(numbers);
-  for (const auto& [name, value] : given) {
-    const std::string why = why_idle(entry.options(), name, complete);
-    if (!why.empty())
-      throw Error(ErrorKind::usage,
-                  fmt::format("--{} {} would have no effect: {}", name, value, why));
-  }
+  const std::string words = idle_option(map, given);
+  if (!words.empty()) throw Error(ErrorKind::usage, words);
 }
 
 void check_arguments(const FitArguments& arguments) {

@@ -40,6 +40,7 @@ void run_info(const std::string& path, const Common& common) {
                  {"validation", training.cv_error ? Json(training.validation) : Json()},
                  {"metric", training.cv_error ? Json(training.metric) : Json()},
                  {"command", training.command},
+                 {"asked", Json(training.asked.to_json())},
                  {"version", training.version}};
     json["weights"] = {model.linear.weights.rows(), model.linear.weights.cols()};
     json["stored"] = Json::object();

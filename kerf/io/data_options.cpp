@@ -214,6 +214,30 @@ Encoding with_weights(const Encoding& encoding, const Schema& schema, const std:
   return weighed;
 }
 
+namespace {
+
+/// What the file says and --image says must be the same; an array of four dimensions does not say
+/// where its channels are, and nothing else would notice that they come first.
+void plan_image(Encoding& encoding, const Schema& schema, const DataOptions& options,
+                const std::string& name) {
+  const ImageShape& own = schema.image;
+  if (options.image.empty()) {
+    const bool as_channels = own.height == 1 || own.height == 3 || own.height == 4;
+    KERF_REQUIRE(!as_channels || own.channels <= 4, usage,
+                 "{} holds images of {} (height, width, channels), which looks as if channels came "
+                 "first: move that axis to the end, or say --image {} if it is so",
+                 name, format_image_shape(own), format_image_shape(own));
+    return;
+  }
+  encoding.image = parse_image_shape(options.image);
+  KERF_REQUIRE(!own.present() || encoding.image == own, usage,
+               "--image {}: {} holds images of {} (height, width, channels); if their channels "
+               "come first, move that axis to the end",
+               options.image, name, format_image_shape(own));
+}
+
+}  // namespace
+
 Encoding plan_encoding(const Schema& schema, const DataOptions& options, const std::string& name) {
   Encoding encoding;
   encoding.missing = options.missing;
@@ -236,7 +260,7 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
                  "{} has no labels: give them with --labels FILE, or say --target none", name);
     encoding.inputs = schema.columns;
   }
-  if (!options.image.empty()) encoding.image = parse_image_shape(options.image);
+  plan_image(encoding, schema, options, name);
   return encoding;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kerf/core/image_text.h"
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/io/encoder.h"
@@ -133,6 +134,10 @@ void Encoder::bind_plain(const Schema& schema, const std::string& name) {
       encoding_.image.present() ? fmt::format(" ({} x {} x {})", encoding_.image.height,
                                               encoding_.image.width, encoding_.image.channels)
                                 : "");
+  KERF_REQUIRE(
+      !schema.image.present() || !encoding_.image.present() || schema.image == encoding_.image,
+      data, "{} has images of {}, but the training images were {}", name,
+      format_image_shape(schema.image), format_image_shape(encoding_.image));
   routes_.assign(static_cast<std::size_t>(schema.columns), Route());
   for (Index j = 0; j < encoding_.inputs; ++j) {
     Route& to = routes_[static_cast<std::size_t>(j)];

@@ -47,6 +47,11 @@ void restore_targets(std::span<const double> scale, FitResult& result);
 
 /// Task, classes, shape of the rows and the training record of a finished fit.
 void describe_model(const FitJob& job, FitResult& result);
+/// For that record: what was asked for, in words that outlive the files they may name.
+FitRequest request_of(const std::string& map, Params map_options, const FitOptions& options,
+                      Index memory_limit);
+/// The map as checkpoints know it.
+std::string recipe_identity(const Recipe& recipe);
 /// How lambda was found, for that record.
 void record_lambda(const FitReport& outcome, TrainingRecord& training);
 

@@ -72,6 +72,10 @@ struct FitOptions {
   SgdOptions sgd;
   /// No option: --map auto must come to features, because more rows will follow.
   bool needs_features = false;
+  /// No option: a seed of the feature map alone (a transformer in Python has its own); none: seed.
+  std::optional<std::uint64_t> map_seed;
+
+  std::uint64_t seed_of_map() const { return map_seed.value_or(static_cast<std::uint64_t>(seed)); }
 
   void describe(OptionVisitor& v) {
     v.choice("scale", scale, kScaleNames,

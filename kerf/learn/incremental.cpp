@@ -8,6 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/checkpoint.h"
 #include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/lambda_choice.h"
@@ -29,22 +30,22 @@ RowBlock copy_of(const RowBlock& block) {
   return copy;
 }
 
-}  // namespace
+/// What a summary of a model's rows says about their shape.
+DataSummary shape_of(const Model& model) {
+  DataSummary shape;
+  shape.cols = model.recipe.in_dim;
+  shape.is_sparse = model.is_sparse;
+  shape.image = model.image;
+  shape.task = model.task;
+  shape.classes = model.classes;
+  shape.targets = model.task == Task::classification ? 1 : model.outputs();
+  shape.target_scale = model.training.target_scale;
+  return shape;
+}
 
-IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
-                               const Params& map_options, const FitOptions& options,
-                               Index memory_limit)
-    : options_(options),
-      memory_limit_(memory_limit),
-      targets_(first, options),
-      target_scale_(first.target_scale),
-      target_columns_(first.targets) {
+/// Options that need rows which have not come yet: Error (usage).
+void check_block_by_block(const FitOptions& options) {
   check_fit_options(options);
-  KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
-  check_target_scale(first);
-  KERF_REQUIRE(first.targets >= 1, usage, "training needs a target column");
-  KERF_REQUIRE(!targets_.classification() || first.classes.size() >= 2, data,
-               "classification needs at least two classes, not {}", first.classes.size());
   KERF_REQUIRE(options.class_weight == ClassWeight::none, usage,
                "--class-weight balanced needs all rows at once: it cannot be had block by block");
   KERF_REQUIRE(options.loss == Loss::squared, usage,
@@ -60,19 +61,75 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
                kValidationNames[static_cast<int>(options.validation)]);
   KERF_REQUIRE(!options.variance, usage,
                "--variance needs all rows at once: it cannot be had block by block");
+}
+
+}  // namespace
+
+IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
+                               const Params& map_options, const FitOptions& options,
+                               Index memory_limit)
+    : options_(options),
+      memory_limit_(memory_limit),
+      targets_(first, options),
+      target_scale_(first.target_scale),
+      target_columns_(first.targets),
+      folds_(options.lambda ? 1 : options.folds) {
+  check_block_by_block(options);
+  KERF_REQUIRE(options.checkpoint.empty(), usage,
+               "--checkpoint is kept by a fit of all rows: blocks can go on from it, not begin it");
+  KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
+  check_target_scale(first);
+  KERF_REQUIRE(first.targets >= 1, usage, "training needs a target column");
+  KERF_REQUIRE(!targets_.classification() || first.classes.size() >= 2, data,
+               "classification needs at least two classes, not {}", first.classes.size());
   Model& model = start_.model;
   const FeatureMapEntry& entry = find_feature_map(map);
   const auto infos = entry.options();
   start_.report.scale = resolve_scale(options.scale, first, infos);
   model.scaling = make_scaling(start_.report.scale, first);
   model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
-                  static_cast<std::uint64_t>(options.seed), first.cols};
+                  options.seed_of_map(), first.cols};
   map_ = model.recipe.make(memory_limit);
   model.task = first.task;
   model.classes = first.classes;
   model.image = first.image;
   model.is_sparse = first.is_sparse;
+  model.training.asked = request_of(map, map_options, options, memory_limit);
   if (options.solver == Solver::cholesky) start_sums();
+}
+
+IncrementalFit::IncrementalFit(const Model& model, const FitOptions& options, Index memory_limit)
+    : options_(options),
+      memory_limit_(memory_limit),
+      targets_(shape_of(model), options),
+      target_scale_(model.training.target_scale),
+      target_columns_(shape_of(model).targets),
+      rows_(model.training.rows) {
+  check_block_by_block(options);
+  KERF_REQUIRE(!options.checkpoint.empty() && !model.training.identity.empty(), usage,
+               "only the sums of a fit with --checkpoint are kept: there is nothing to go on from");
+  KERF_REQUIRE(!model.images.present(), usage,
+               "the model prepares images before its map: more rows cannot be added to it");
+  Model& start = start_.model;
+  start.recipe = model.recipe;
+  start.scaling = model.scaling;
+  start.task = model.task;
+  start.classes = model.classes;
+  start.image = model.image;
+  start.is_sparse = model.is_sparse;
+  start.training.asked = model.training.asked;
+  map_ = start.recipe.make(memory_limit);
+  const Checkpoint kept(options.checkpoint,
+                        {recipe_identity(model.recipe), model.training.identity},
+                        options.checkpoint_interval);
+  sums_ = load_kept_sums(kept, rows_);
+  folds_ = std::ssize(sums_);
+  KERF_REQUIRE(
+      sums_.front().features() == map_->out_dim() && sums_.front().targets() == targets_.outputs(),
+      data, "the sums in {} are of {} features and {} outputs, the model has {} and {}",
+      options.checkpoint, sums_.front().features(), sums_.front().targets(), map_->out_dim(),
+      targets_.outputs());
+  start_sums();
 }
 
 /// From now on rows go into sums, those kept until now first.
@@ -90,7 +147,7 @@ void IncrementalFit::start_sums() {
                  "take fewer --features, a fixed --lambda, or raise --memory");
   const rng::Key key = rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("fold");
   buffers_ = std::make_unique<FoldBuffers>(
-      options_.lambda ? 1 : options_.folds, block_rows(map_->out_dim()), key,
+      folds_, block_rows(map_->out_dim()), key,
       [this](Index fold, const RowBlock& rows) { add_to_sums(fold, rows); });
   for (const RowBlock& kept : kept_) buffers_->add(kept);
   kept_.clear();
@@ -131,8 +188,7 @@ void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
   targets_.encode(rows, y_, weights_);
   if (sums_.empty()) {
     const Origin origin = origin_of(z_.view(), y_.view());
-    for (Index f = 0; f < (options_.lambda ? 1 : options_.folds); ++f)
-      sums_.emplace_back(origin, options_.precision);
+    for (Index f = 0; f < folds_; ++f) sums_.emplace_back(origin, options_.precision);
   }
   sums_[static_cast<std::size_t>(fold)].add(z_.view(), y_.view(), weights_);
 }
@@ -182,6 +238,7 @@ FitResult IncrementalFit::solve(const Progress& progress) {
     solve_sums(progress, result);
   result.model.training.version = version();
   result.model.training.rows = rows_;
+  result.model.training.asked = start.training.asked;
   restore_targets(target_scale_, result);
   return result;
 }

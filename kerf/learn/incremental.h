@@ -25,6 +25,10 @@ class IncrementalFit {
   IncrementalFit(const DataSummary& first, const std::string& map, const Params& map_options,
                  const FitOptions& options, Index memory_limit = 0);
 
+  /// Goes on from a fit that kept its sums (solver cholesky) in the folder options.checkpoint: with
+  /// more rows of the same columns.  Scaling, bandwidth and bias stay.
+  IncrementalFit(const Model& model, const FitOptions& options, Index memory_limit = 0);
+
   /// Adds rows, which are scaled in place.  Class numbers and weights must be valid.
   void add(RowBlock& block);
   Index rows() const { return rows_; }
@@ -43,6 +47,7 @@ class IncrementalFit {
   Targets targets_;
   std::vector<double> target_scale_;
   Index target_columns_;
+  Index folds_ = 1;
   FitResult start_;  // recipe, scaling and everything else that does not change
   std::unique_ptr<FeatureMap> map_;
   Index rows_ = 0;

@@ -2,8 +2,10 @@
 #include "kerf/learn/incremental.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "kerf/core/error.h"
 #include "kerf/model/model_file.h"
@@ -161,6 +163,71 @@ TEST(IncrementalFit, MixesBlocksWithAndWithoutWeights) {
   EXPECT_LT(distance(given.model, mixed.solve().model, data), 1e-9);
 }
 
+// The rows of a fit count as those of earlier blocks do: same folds, same sums.
+TEST(IncrementalFit, GoesOnFromAFitThatKeptItsSums) {
+  const Data data;
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("kerf_incremental_" + std::to_string(::getpid())))
+          .string();
+  for (const std::optional<double> lambda :
+       {std::optional<double>(1e-3), std::optional<double>()}) {
+    std::filesystem::remove_all(folder);
+    FitOptions options = options_with(lambda, Solver::cholesky);
+    MemorySource all = data.source(kRows);
+    const DataSummary summary = summarise(all, Task::regression, {}, rng::Key{1});
+    const FitResult whole = fit(all, summary, "rff", with_features(40), options);
+
+    options.checkpoint = folder;
+    MemorySource first(data.x.view().slice(0, 200), data.y.view().slice(0, 200), 200,
+                       std::span(data.weights).first(200));
+    const DataSummary of_first = summarise(first, Task::regression, {}, rng::Key{1});
+    const FitResult begun = fit(first, of_first, "rff", with_features(40), options);
+    IncrementalFit more(model_from_bytes(model_to_bytes(begun.model), "test"), options);
+    RowBlock block;
+    MemorySource(data.x.view().slice(200, kRows), data.y.view().slice(200, kRows), 100,
+                 std::span(data.weights).subspan(200))
+        .next(block);
+    more.add(block);
+    const FitResult parts = more.solve();
+    EXPECT_EQ(parts.model.training.rows, kRows);
+    EXPECT_NEAR(parts.report.lambda / whole.report.lambda, 1, 1e-3);
+    EXPECT_LT(distance(whole.model, parts.model, data), 6e-8 / 1e-3);
+    EXPECT_THROW(IncrementalFit(whole.model, options), Error);  // it kept none
+    EXPECT_THROW(IncrementalFit(parts.model, options), Error);  // nor do blocks
+    options.checkpoint.clear();
+    EXPECT_THROW(IncrementalFit(begun.model, options), Error);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ModelBytes, SayWhatTheFitWasAskedFor) {
+  const Data data;
+  MemorySource source = data.source(kRows);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  FitOptions options = options_with({}, Solver::cholesky);
+  options.folds = 3;
+  options.map_seed = 9;
+  const Params map_options = {{"features", "40"}};  // a bandwidth that is worked out
+  const FitResult fitted = fit(source, summary, "rff", map_options, options, Index{1} << 30);
+  const FitRequest asked = model_from_bytes(model_to_bytes(fitted.model), "test").training.asked;
+  EXPECT_EQ(asked.map, "rff");
+  EXPECT_EQ(asked.map_options, map_options);
+  EXPECT_EQ(asked.fit_options, write_options(options));
+  EXPECT_EQ(asked.map_seed, options.map_seed);
+  EXPECT_EQ(asked.memory_limit, Index{1} << 30);
+  EXPECT_EQ(fitted.model.recipe.seed, 9U);
+
+  options = read_options<FitOptions>(asked.fit_options, "test");
+  options.map_seed = asked.map_seed;
+  const FitResult again =
+      fit(source, summary, asked.map, asked.map_options, options, asked.memory_limit);
+  EXPECT_EQ(distance(fitted.model, again.model, data), 0);
+
+  Model old = model_from_bytes(model_to_bytes(fitted.model), "test");  // a file from before
+  old.training.asked = {};
+  EXPECT_FALSE(model_from_bytes(model_to_bytes(old), "test").training.asked.present());
+}
+
 TEST(IncrementalFit, RefusesWhatItWouldIgnore) {
   const Data data;
   MemorySource source = data.source(100);
@@ -170,6 +237,9 @@ TEST(IncrementalFit, RefusesWhatItWouldIgnore) {
   EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
   options = options_with({});
   options.loss = Loss::logistic;
+  EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
+  options = options_with({});
+  options.checkpoint = "nowhere";
   EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
   options = options_with(1e-3, Solver::cholesky);
   IncrementalFit incremental(summary, "rff", with_features(20), options);

@@ -58,7 +58,10 @@ SolverChoice choose_solver(const Problem& problem);
 LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
                             const Progress& progress, FitReport& outcome);
 
-/// The model of the sums over so many rows that cholesky kept in a checkpoint.
+/// The sums over so many rows, one for each fold, that cholesky kept in a checkpoint.
+std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows);
+
+/// The model of these sums.
 LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
                             const Progress& progress, FitReport& outcome);
 

@@ -208,8 +208,7 @@ LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOpti
   return solve_ridge(parts, outcome.lambda);
 }
 
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
-                            const Progress& progress, FitReport& outcome) {
+std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows) {
   std::vector<NormalEquations> sums;
   while (auto state = checkpoint.load(sums_name(static_cast<Index>(sums.size()))))
     sums.push_back(NormalEquations::load(*state->arrays));
@@ -220,6 +219,12 @@ LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitO
   KERF_REQUIRE(summed == rows, data,
                "the sums in the folder are of {} rows, the model is of {}: a fit that was killed?",
                summed, rows);
+  return sums;
+}
+
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome) {
+  const auto sums = load_kept_sums(checkpoint, rows);
   const Stopwatch watch(outcome.seconds.solve);
   return solve_fold_sums(sums, options, progress, outcome);
 }

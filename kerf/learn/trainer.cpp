@@ -9,6 +9,7 @@
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/fitted_map.h"
+#include "kerf/kernels/skeleton_text.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/fit_variance.h"
 #include "kerf/learn/solver.h"
@@ -23,12 +24,6 @@ void check_rows(const DataSummary& summary) {
   KERF_REQUIRE(summary.task == Task::regression || summary.classes.size() >= 2, data,
                "every row has the same class{}: there is nothing to learn",
                summary.classes.empty() ? "" : " '" + summary.classes[0] + "'");
-}
-
-std::string recipe_identity(const Recipe& recipe) {
-  std::string text = fmt::format("{} {} {}", recipe.map, recipe.seed, recipe.in_dim);
-  for (const auto& [name, value] : recipe.options) text += fmt::format(" {}={}", name, value);
-  return text;
 }
 
 /// The summary's; a pass over the rows if it has none (files are summed up without their targets).
@@ -77,7 +72,7 @@ void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& m
   model.scaling = make_scaling(outcome.scale, job.summary);
   model.recipe = {entry.name,
                   entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
-                  static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
+                  job.options.seed_of_map(), job.summary.cols};
 }
 
 Problem problem_of(const FitJob& job, const FeatureMapEntry& entry, const Recipe& recipe) {
@@ -139,7 +134,28 @@ std::optional<Checkpoint> open_checkpoint(const FitJob& job, FitResult& result) 
                     job.options.checkpoint_interval);
 }
 
+FitResult fit_kind(const FitJob& job, const std::string& map, const Params& map_options) {
+  if (map == kAutoMap) return fit_chosen_map(job, map_options);
+  if (map == kExactMap) return fit_exact(job, map_options);
+  if (wants_growth(map_options)) return fit_growing(job, map, map_options);
+  return fit_map(job, map, map_options);
+}
+
 }  // namespace
+
+std::string recipe_identity(const Recipe& recipe) {
+  std::string text = fmt::format("{} {} {}", recipe.map, recipe.seed, recipe.in_dim);
+  for (const auto& [name, value] : recipe.options) text += fmt::format(" {}={}", name, value);
+  return text;
+}
+
+FitRequest request_of(const std::string& map, Params map_options, const FitOptions& options,
+                      Index memory_limit) {
+  // A skeleton may be the name of a file, which need not be there when the model is loaded.
+  if (const auto skeleton = map_options.find("skeleton"); skeleton != map_options.end())
+    skeleton->second = load_skeleton_text(skeleton->second);
+  return {map, std::move(map_options), write_options(options), options.map_seed, {}, memory_limit};
+}
 
 FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
   const FitOptions& options = job.options;
@@ -210,6 +226,18 @@ void check_map_options(const std::string& map, const Params& map_options) {
   find_feature_map(map).complete(options);
 }
 
+std::string idle_option(const std::string& map, const Params& given) {
+  if (map == kAutoMap || map == kExactMap) return "";  // the data decide; has none
+  const FeatureMapEntry& entry = find_feature_map(map);
+  Params numbers = given;
+  numbers.erase("features");  // may be auto
+  const Params complete = entry.complete(numbers);
+  for (const auto& [name, value] : given)
+    if (const std::string why = why_idle(entry.options(), name, complete); !why.empty())
+      return fmt::format("--{} {} would have no effect: {}", name, value, why);
+  return "";
+}
+
 FitResult fit(RowSource& source, const DataSummary& summary, const std::string& map,
               const Params& map_options, const FitOptions& options, Index memory_limit,
               const Progress& progress) {
@@ -231,10 +259,8 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
                "--features auto fits several sizes: a checkpoint is of one, so give --features N");
   check_target_scale(summary);
   const FitJob job{source, summary, options, memory_limit, progress};
-  FitResult result = map == kAutoMap             ? fit_chosen_map(job, map_options)
-                     : map == kExactMap          ? fit_exact(job, map_options)
-                     : wants_growth(map_options) ? fit_growing(job, map, map_options)
-                                                 : fit_map(job, map, map_options);
+  FitResult result = fit_kind(job, map, map_options);
+  result.model.training.asked = request_of(map, map_options, options, memory_limit);
   restore_targets(summary.target_scale, result);
   return result;
 }
@@ -260,6 +286,10 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
     result.model.linear = std::move(solved);
     result.model.temperature.reset();
   }
+  Params& asked = result.model.training.asked.fit_options;
+  const Params now = write_options(options);
+  for (const char* name : {"lambda", "lambda-grid", "lambda-per-target", "validation"})
+    if (asked.contains(name)) asked[name] = now.at(name);
   restore_targets(result.model.training.target_scale, result);
   return result;
 }

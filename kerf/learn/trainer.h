@@ -26,6 +26,9 @@ struct FitResult {
 /// Wrong names and values of a map's options, before any work: Error (usage).
 void check_map_options(const std::string& map, const Params& map_options);
 
+/// The first of these options that could not matter beside the others, and why, in words; "": none.
+std::string idle_option(const std::string& map, const Params& given);
+
 /// Trains the map `map` with `map_options` on the source (which is rewound first).  Besides the
 /// registered maps there are
 ///   auto    the map, its kernel and their options are chosen (map_choice.h)

@@ -16,6 +16,7 @@
 #include "kerf/features/scaling.h"
 #include "kerf/images/image_steps.h"
 #include "kerf/io/encoding.h"
+#include "kerf/model/fit_request.h"
 #include "kerf/model/kernel_expansion.h"
 #include "kerf/model/predictive_variance.h"
 
@@ -58,6 +59,7 @@ struct TrainingRecord {
   std::string metric;                ///< what it is, in words
   std::string identity;              ///< of the rows and options, where a checkpoint was kept
   std::vector<double> target_scale;  ///< of the sums in it (DataSummary); empty: 1
+  FitRequest asked;                  ///< for a fit like it
 };
 
 struct Model {

@@ -74,7 +74,8 @@ json header_of(const Model& model, const json& arrays) {
         {"validation", training.validation},
         {"metric", training.metric},
         {"identity", training.identity},
-        {"target_scale", training.target_scale}}},
+        {"target_scale", training.target_scale},
+        {"asked", training.asked.to_json()}}},
       {"arrays", arrays},
   };
 }
@@ -294,6 +295,7 @@ TrainingRecord read_training(const json& from) {
   training.lambda = from.at("lambda").get<double>();
   training.identity = from.value("identity", "");
   training.target_scale = from.value("target_scale", std::vector<double>());
+  training.asked = FitRequest::from_json(from.value("asked", json()));
   // Earlier files have the number of folds instead of words: 0 for a lambda that was given.
   const Index folds = from.contains("folds") ? checked_index(from.at("folds"), kMaxRows) : 1;
   if (folds == 0 || from.at("cv_error").is_null()) return training;

@@ -131,13 +131,21 @@ py::tuple finish(FitResult& result, std::optional<Encoding> encoding, std::strin
                         report_of(result.report));
 }
 
+/// With the seed of the map alone, which is no option of a fit: "map-seed".
+FitOptions read_fit_options(Params given) {
+  const auto map_seed = given.extract("map-seed");
+  auto options = read_options<FitOptions>(given, "fit");
+  if (map_seed) options.map_seed = std::stoull(map_seed.mapped());
+  return options;
+}
+
 /// No class names: regression.  Returns the model and a report.
 py::tuple fit_rows(py::handle x, py::handle y, py::handle weights, std::vector<std::string> classes,
                    const std::string& map, const Params& map_options, const Params& fit_options,
                    const std::optional<std::string>& encoding_json, std::string command,
                    Index memory, const py::object& callback) {
   const Rows rows = take_rows(x);
-  const auto options = read_options<FitOptions>(fit_options, "fit");
+  const auto options = read_fit_options(fit_options);
   std::optional<Encoding> encoding = encoding_of(encoding_json);
   MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
   FitResult result;
@@ -160,9 +168,15 @@ class Incremental {
       : classes_(std::move(classes)),
         map_(std::move(map)),
         map_options_(std::move(map_options)),
-        options_(read_options<FitOptions>(fit_options, "fit")),
+        options_(read_fit_options(fit_options)),
         encoding_(encoding_of(encoding_json)),
         memory_(memory) {}
+  /// Goes on from a fit whose sums are in its checkpoint.
+  Incremental(const TrainedModel& model, const Params& fit_options, Index memory)
+      : options_(read_fit_options(fit_options)),
+        encoding_(model.model().encoding),
+        memory_(memory),
+        fit_(std::make_unique<IncrementalFit>(model.model(), options_, memory)) {}
 
   void add(py::handle x, py::handle y, py::handle weights, const py::object& callback) {
     const Rows rows = take_rows(x);
@@ -186,6 +200,10 @@ class Incremental {
       const Released no_gil;
       result = fit_->solve(progress);
     }
+    if (asked_) {  // before the first block chose
+      FitRequest& asked = result.model.training.asked;
+      std::tie(asked.map, asked.map_options) = *asked_;
+    }
     return finish(result, encoding_, std::move(command));
   }
 
@@ -197,6 +215,7 @@ class Incremental {
     if (map_ == kAutoMap || (features != map_options_.end() && features->second == "auto")) {
       FitOptions options = options_;
       options.needs_features = true;
+      asked_.emplace(map_, map_options_);
       const Recipe chosen =
           fit(source, summary, map_, map_options_, options, memory_, progress).model.recipe;
       map_ = chosen.map;
@@ -214,8 +233,20 @@ class Incremental {
   FitOptions options_;
   std::optional<Encoding> encoding_;
   Index memory_;
+  std::optional<std::pair<std::string, Params>> asked_;  // a map auto, or as many features as pay
   std::unique_ptr<IncrementalFit> fit_;
 };
+
+/// What the fit was asked for; None for models from before this was kept.
+py::object request_of(const FitRequest& asked) {
+  if (!asked.present()) return py::none();
+  return py::dict(py::arg("map") = asked.map, py::arg("map_options") = asked.map_options,
+                  py::arg("fit_options") = asked.fit_options,
+                  py::arg("map_seed") = asked.map_seed ? py::object(py::int_(*asked.map_seed))
+                                                       : py::object(py::none()),
+                  py::arg("class_weights") = asked.class_weights,
+                  py::arg("memory_limit") = asked.memory_limit);
+}
 
 py::dict describe_model(const TrainedModel& self) {
   const Model& model = self.model();
@@ -232,7 +263,8 @@ py::dict describe_model(const TrainedModel& self) {
       py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
       py::arg("cv_error") =
           training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
-      py::arg("validation") = training.validation);
+      py::arg("validation") = training.validation, py::arg("asked") = request_of(training.asked),
+      py::arg("has_checkpoint") = !training.identity.empty());
 }
 
 }  // namespace
@@ -241,6 +273,7 @@ void add_models(py::module_& module) {
   module.attr("default_map") = kDefaultMap;
   module.def("fit_options", [] { return describe(list_options<FitOptions>()); });
   module.def("check_map_options", &check_map_options);
+  module.def("idle_option", &idle_option);
   module.def("fit", &fit_rows);
   py::class_<TrainedModel, std::shared_ptr<TrainedModel>>(module, "Model")
       .def("describe", &describe_model)
@@ -257,6 +290,10 @@ void add_models(py::module_& module) {
                                return py::array_t<double>(
                                    static_cast<py::ssize_t>(intercept.size()), intercept.data());
                              })
+      .def("keep_class_weights",
+           [](TrainedModel& self, std::vector<double> weights) {
+             self.model().training.asked.class_weights = std::move(weights);
+           })
       .def("save",
            [](const TrainedModel& self, const std::string& path) {
              const Released no_gil;
@@ -276,6 +313,7 @@ void add_models(py::module_& module) {
   py::class_<Incremental>(module, "Incremental")
       .def(py::init<std::vector<std::string>, std::string, Params, const Params&,
                     const std::optional<std::string>&, Index>())
+      .def(py::init<const TrainedModel&, const Params&, Index>())
       .def("add", &Incremental::add)
       .def("solve", &Incremental::solve);
 }

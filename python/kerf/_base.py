@@ -129,6 +129,25 @@ else:
         return X, y
 
 
+class available_if:
+    """A method that is there only where `why_not(self)` gives None; otherwise an AttributeError with the words it gives.
+
+    scikit-learn's decorator of the same name, in some versions, hides the words behind its own.
+    """
+
+    def __init__(self, why_not):
+        self._why_not = why_not
+
+    def __call__(self, method):
+        self._method, self.__doc__ = method, method.__doc__
+        return self
+
+    def __get__(self, instance, owner=None):
+        if instance is not None and (words := self._why_not(instance)) is not None:
+            raise AttributeError(f"this {owner.__name__} has no {self._method.__name__}: {words}")
+        return self._method if instance is None else self._method.__get__(instance, owner)
+
+
 def is_frame(X):
     """A pandas frame, without importing pandas."""
     return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "iloc")

@@ -3,6 +3,7 @@ trained on a pandas frame reads a CSV file with the program, and the reverse."""
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -11,6 +12,9 @@ from ._base import is_frame, is_sparse, validate_data
 
 _MOST_LEVELS = 256  # of a category, as in the program
 _LARGE_OFFSET = 256  # standard deviations: beyond, values would lose digits as float32
+_LOST = 2**14  # standard deviations: beyond, rounding to float32 is 1e-3 of one and more
+_CONSTANT = 1e-14  # of the mean: a deviation that is rounding in double
+_SMALLEST = float(np.finfo(np.float32).tiny)  # below, float32 has fewer digits, or none
 
 
 def _natural(text):
@@ -28,8 +32,23 @@ def _is_category(column):
     return column.dtype != object or any(isinstance(value, str) for value in column)
 
 
+def _as_float(values, wide=False):
+    with np.errstate(over="ignore"):  # the module refuses infinities with the row's number
+        return np.ascontiguousarray(values, dtype=np.float64 if wide else np.float32)
+
+
+def _numbers_of(column, name):
+    """A column of a frame in double; missing ones are NaN."""
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {name!r} is taken for numbers, but {error}") from None
+
+
 class Columns:
     """kind 'table' (numbers and categories), 'sparse' or 'pixels' (images)."""
+
+    channels_first = False  # of the images that it learned from; rows are always channels last
 
     def __init__(self):
         self.kind = "table"
@@ -58,16 +77,32 @@ class Columns:
             if all(level is None for level in self.levels):
                 self.levels = None
             self.inputs = sum(1 if level is None else len(level) for level in self.levels or X.columns)
-            return self
-        self.inputs = X.shape[1]
+        else:
+            self.inputs = X.shape[1]
         if is_sparse(X):
             self.kind = "sparse"
-        elif centre and X.dtype == np.float64 and len(X) > 1:
-            mean, deviation = X.mean(axis=0), X.std(axis=0)
-            large = np.abs(mean) > _LARGE_OFFSET * deviation
-            if (large & (deviation > 0)).any():
-                self.offsets = np.where(large, mean, 0.0)
+        self._look_at_offsets(X, centre)
         return self
+
+    def _look_at_offsets(self, X, centre):
+        """Columns far from zero: their mean is taken off in double if that is harmless (`centre`), and if it is not, a warning."""
+        if X.shape[0] < 2 or getattr(X, "dtype", None) == np.float32:  # what is gone is gone
+            return
+        mean, deviation = _moments(X, self.levels)
+        varies = deviation > _CONSTANT * np.abs(mean)
+        self._warn(varies & (deviation < _SMALLEST), "vary by less than float32 can hold: multiply them by a large number before")
+        if centre and not is_sparse(X):
+            large = np.abs(mean) > _LARGE_OFFSET * deviation
+            if (large & varies).any():
+                self.offsets = np.where(large, mean, 0.0)
+            return
+        self._warn(varies & (np.abs(mean) > _LOST * deviation),
+                   "lie so far from zero that little of what varies in them is left in float32: subtract their means before (StandardScaler does)")
+
+    def _warn(self, which, words):
+        if which.any():
+            first = int(np.argmax(which))
+            warnings.warn(f"{which.sum()} columns (the first: {self.names[first] if self.names else first!r}) {words}", stacklevel=7)
 
     @staticmethod
     def _levels_of(column, name):
@@ -80,12 +115,14 @@ class Columns:
 
     def encode(self, X):
         """float32 rows (float64 if `wide`) in C order, or (values, columns, offsets, width) for sparse ones: what the module takes."""
+        if is_sparse(X) and not self.plain:
+            X = X.toarray()  # offsets and means are of zeros too
         if is_sparse(X):
             X = X.tocsr()
             if not X.has_canonical_format:
                 X = X.copy()
                 X.sum_duplicates()
-            values = np.ascontiguousarray(X.data, dtype=np.float32)
+            values = _as_float(X.data)
             return values, np.ascontiguousarray(X.indices, dtype=np.int32), np.ascontiguousarray(X.indptr, dtype=np.int64), X.shape[1]
         if is_frame(X):
             return self._encode_frame(X)
@@ -93,8 +130,7 @@ class Columns:
             X = np.where(np.isnan(X), self.means, X)
         if self.offsets is not None:
             X = np.asarray(X, dtype=np.float64) - self.offsets
-        with np.errstate(over="ignore"):  # the module refuses infinities with the row's number
-            return np.ascontiguousarray(X, dtype=np.float64 if self.wide else np.float32)
+        return _as_float(X, self.wide)
 
     def _encode_frame(self, frame):
         out = np.zeros((len(frame), self.inputs), dtype=np.float64 if self.wide else np.float32)
@@ -102,12 +138,12 @@ class Columns:
         for j in range(frame.shape[1]):
             column, levels = frame.iloc[:, j], self.levels[j] if self.levels else None
             if levels is None:
-                values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+                values = _numbers_of(column, frame.columns[j])
                 if self.means is not None:
                     values = np.where(np.isnan(values), self.means[j], values)
                 if not np.isfinite(values).all():
                     raise ValueError(f"Input X contains NaN or infinity: column {frame.columns[j]!r}, row {int(np.argmin(np.isfinite(values)))}")
-                out[:, at] = values - (self.offsets[j] if self.offsets is not None else 0.0)
+                out[:, at] = _as_float(values - (self.offsets[j] if self.offsets is not None else 0.0), self.wide)
                 at += 1
                 continue
             missing = column.isna().to_numpy()
@@ -205,12 +241,17 @@ def target_names(y, columns):
 
 
 def learn_rows(estimator, X, y="no_validation", *, centre=False, image=None, wide=False, **checks):
-    """Checks X (and y), remembers its columns in the estimator, and gives rows for the module; `wide`: dense ones in float64."""
-    X, image = _flatten(X)
+    """Checks X (and y), remembers its columns in the estimator, and gives rows for the module.
+
+    `image`: the shape "8x8x3" that was said of images, or None; `wide`: dense rows in float64.
+    """
+    given = X
+    X, image = flatten_images(X, parse_image(image))
     rows, y = _validated(estimator, X, y, True, checks)
-    columns = Columns.learn(rows, centre)
+    columns = Columns.learn(rows, centre and not image)
     if image:
-        columns.kind, columns.image, columns.is_bytes, columns.offsets = "pixels", image, X.dtype == np.uint8, None
+        columns.kind, columns.image, columns.is_bytes = "pixels", image, X.dtype == np.uint8
+        columns.channels_first = given.ndim == 4 and given.shape[1:] != image
     if hasattr(estimator, "feature_names_in_") and columns.names is None:
         columns.names = [str(name) for name in estimator.feature_names_in_]
     columns.wide = wide
@@ -224,29 +265,119 @@ def use_rows(estimator, X, y="no_validation", **checks):
     """Checks X against the columns of the training rows, and gives rows for the module."""
     columns = estimator._columns
     if (type(X) is np.ndarray and X.dtype == np.float32 and X.ndim == 2 and X.flags.c_contiguous and columns.plain and columns.names is None
-            and X.shape[1] == estimator.n_features_in_ and X.shape[0] > 0 and isinstance(y, str)):
+            and X.shape[1] == estimator.n_features_in_ and X.shape[0] > 0 and isinstance(y, str) and not columns.channels_first):
         return X, y  # the module checks that the numbers are finite
-    X, _ = _flatten(X)
+    if columns.channels_first and getattr(X, "ndim", 2) == 2:
+        raise ValueError("the training images had their channels first: flat rows would be in another order, so pass images of that shape")
+    if not columns.image and getattr(X, "ndim", 2) > 2:
+        raise ValueError(f"X has the shape {X.shape}, but the training rows had {estimator.n_features_in_} columns: reshape it to two dimensions")
+    if columns.levels is not None and not is_frame(X):
+        raise ValueError(f"the model was trained on categories, which it finds by their columns: pass a frame with {columns.names or 'its columns'}")
+    X, _ = flatten_images(X, columns.image)
     rows, y = _validated(estimator, X, y, False, checks)
     return columns.encode(rows), y
 
 
-def _flatten(X):
-    """Images (n, height, width[, channels]) as rows; the shape of an image, or None."""
-    if isinstance(X, np.ndarray) and X.ndim in (3, 4):
-        shape = (*X.shape[1:], 1) if X.ndim == 3 else X.shape[1:]
-        return np.ascontiguousarray(X).reshape(len(X), -1), tuple(int(s) for s in shape)
-    return X, None
+def parse_image(text):
+    """(height, width, channels) of "8x8x3" or "8x8"; None for what is automatic (or wrong: the library says so)."""
+    found = re.fullmatch(r"(\d+)x(\d+)(?:x(\d+))?", text) if isinstance(text, str) else None
+    return None if found is None else tuple(int(side or 1) for side in found.groups())
+
+
+def flatten_images(X, image=None):
+    """Images as rows, channels last, and their (height, width, channels); X itself and None if it has two dimensions.
+
+    `image` is the shape that was said or learned: it tells channels first from channels last.  Without it only what is plain is taken: a last axis
+    of 1, 3 or 4 channels, or bytes of grey images.
+    """
+    if not isinstance(X, np.ndarray) or X.ndim not in (3, 4):
+        return X, None
+    sides = tuple(int(side) for side in X.shape[1:])
+    shape = sides if X.ndim == 4 else (*sides, 1)
+    channels_first = (*sides[1:], sides[0]) if X.ndim == 4 else None
+    if image is None:
+        _require_plain(X, sides, channels_first)
+    elif shape != image and channels_first == image:
+        return np.moveaxis(X, 1, -1).reshape(len(X), -1), image
+    elif shape != image:
+        raise ValueError(f"X has the shape {X.shape}: these are no images of {_text_of(image)}")
+    return np.ascontiguousarray(X).reshape(len(X), -1), shape
+
+
+def _text_of(image):
+    return "x".join(str(side) for side in image)
+
+
+def _require_plain(X, sides, channels_first):
+    few = (1, 3, 4)
+    if X.ndim == 3:
+        if X.dtype == np.uint8 and sides[1] not in few:
+            return
+        raise ValueError(f"X has the shape {X.shape}: for grey images of {_text_of(sides)} say image='{_text_of(sides)}x1' (to models and maps of images) or pass "
+                         f"X[..., None]; for anything else reshape it to two dimensions")
+    if sides[2] in few and (sides[0] not in few or sides[2] == 1):
+        return
+    raise ValueError(f"X has the shape {X.shape}, in which it is not plain where the channels are: say image='{_text_of(channels_first)}' if they come first, "
+                     f"image='{_text_of(sides)}' if they come last, or reshape X to two dimensions")
+
+
+def _moments(X, levels=None):
+    """Mean and standard deviation of the columns, in double; categories, and columns of sparse rows that are not full, count as not varying."""
+    if is_sparse(X):
+        X, (n, width) = X.tocsr(), X.shape
+        full = np.bincount(X.indices, minlength=width) == n
+        mean = np.bincount(X.indices, X.data, width) / n
+        deviation = np.sqrt(np.bincount(X.indices, (X.data - mean[X.indices]) ** 2, width) / n)
+        return mean * full, deviation * full
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+        if not is_frame(X):
+            mean, step = X.mean(axis=0), max(1, 2**20 // X.shape[1])  # no copy of all rows
+            squares = sum(((X[i:i + step] - mean) ** 2).sum(axis=0) for i in range(0, len(X), step))
+            return mean, np.sqrt(squares / len(X))
+        mean, deviation = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for j in range(X.shape[1]):
+            if levels is None or levels[j] is None:
+                values = _numbers_of(X.iloc[:, j], X.columns[j])
+                mean[j], deviation[j] = values.mean(), values.std()
+    return mean, deviation
+
+
+def refuse_what_would_be_lost(values, name="X"):
+    """Imaginary parts, masks and the meaning of dates are no numbers, and would be dropped on the way to float32."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values: fill them in or leave these rows out")
+    for column, dtype in values.dtypes.items() if is_frame(values) else [(None, getattr(values, "dtype", None))]:
+        where = name if column is None else f"column {column!r} of {name}"
+        if getattr(dtype, "kind", "O") == "c":
+            raise ValueError(f"Complex data not supported: {where}; pass real and imaginary parts as columns of their own")
+        if getattr(dtype, "kind", "O") in "mM" or type(dtype).__name__ == "PeriodDtype":
+            raise ValueError(f"{where} holds dates or times: make numbers of them, such as seconds since the first one")
+
+
+def _refuse_missing_targets(y):
+    """None and pandas' NA have no place among classes, and no order."""
+    if hasattr(y, "isna"):
+        missing = np.asarray(y.isna())
+    else:
+        y = np.asarray(y)
+        missing = np.array([[label is None for label in np.ravel(row)] for row in y]) if y.dtype == object and y.ndim else np.zeros(0, bool)
+    if missing.any():
+        raise ValueError(f"y has a missing value in row {int(np.argwhere(missing)[0][0])}: Input y contains NaN")
 
 
 def _validated(estimator, X, y, reset, checks):
+    refuse_what_would_be_lost(X)
+    if not isinstance(y, str):
+        refuse_what_would_be_lost(y, "y")
+        _refuse_missing_targets(y)
     categories = is_frame(X) and (any(_is_category(X.iloc[:, j]) for j in range(X.shape[1])) if reset else estimator._columns.levels is not None)
     finite = {} if reset or estimator._columns.means is None else _allow_nan()
     if not categories:
         out = validate_data(estimator, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", **finite, **checks)
         return out if isinstance(out, tuple) else (out, y)
-    if len(X) < checks.get("ensure_min_samples", 1):
-        raise ValueError(f"Found array with {len(X)} sample(s) while a minimum of {checks['ensure_min_samples']} is required.")
+    least = checks.get("ensure_min_samples", 1)
+    if len(X) < least:
+        raise ValueError(f"Found array with {len(X)} sample(s) while a minimum of {least} is required.")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not isinstance(y, str):  # the same checks of y, beside an X without surprises
         _, y = validate_data(_Nobody(estimator), np.zeros((len(X), 1)), y, reset=True, dtype=[np.float64, np.float32], **checks)

@@ -28,6 +28,8 @@ def to_text(value):
 def from_text(option, text):
     """The value of an option that the library wrote as text."""
     kind = option["type"]
+    if text == "auto" and option["name"] == "features":
+        return text
     if kind == "integer":
         return int(text)
     if kind == "real":

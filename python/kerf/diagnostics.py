@@ -12,7 +12,7 @@ from . import _kerf
 from ._columns import learn_rows
 from ._options import python_name, seed_of, to_text
 from ._progress import Progress
-from .features import MAPS, FeatureTransformer
+from .features import MAPS, FeatureTransformer, ignores_offsets
 from .learn import KernelClassifier, KernelRidge
 
 __all__ = ["diagnose", "plan", "compare"]
@@ -88,8 +88,12 @@ def diagnose(map, X, *, lambda_=1e-4, sample=1000, seeds=1, features=None, scale
     True
     """
     _check_map(map)
-    rows, _ = learn_rows(_again(map), X)
     options, own = _given(map)
+    looker = _again(map)
+    centre = scale in ("auto", "standard") or (scale == "none" and ignores_offsets(map._map_name, options))
+    rows, _ = learn_rows(looker, X, centre=centre, image=options.get("image"))
+    if looker._columns.image and options.get("image") == "auto":
+        options["image"] = "x".join(str(side) for side in looker._columns.image)
     sizes = sorted({int(m) for m in features}) if features is not None else [own]
     seed = seed_of(map.random_state if random_state is None else random_state)
     texts = _texts({"lambda": lambda_, "sample": min(sample, 100000), "seeds": seeds, "scale": scale, "seed": seed})
@@ -129,11 +133,11 @@ def plan(model, X, y, *, epsilon=0, kernel_error=0, validation_error=0, report=N
     """
     _check_model(model)
     learner = _again(model)
-    name, map_options = learner._map_and_options()
-    if name not in MAPS:
-        raise ValueError(f"a plan is for a feature map, not for map {name!r}")
-    map_options.pop("features", None)
+    if learner._name_of_map() not in MAPS:
+        raise ValueError(f"a plan is for a feature map, not for map {model.map!r}")
     problem, encoding = learner._learn_problem(X, y)
+    name, map_options = learner._map_and_options()
+    map_options.pop("features", None)
     lambda_ = None if model.lambda_ == "auto" else model.lambda_
     texts = _texts({"epsilon": epsilon, "kernel_error": kernel_error, "validation_error": validation_error, "lambda": lambda_, "scale": model.scale,
                     "seed": learner.seed_, **options})

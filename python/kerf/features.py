@@ -5,6 +5,8 @@ registry, so that a map that is added to the library appears here by itself.
 """
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from . import _kerf
@@ -12,6 +14,7 @@ from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMi
 from ._columns import learn_rows, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
 from ._threads import N_JOBS, with_n_jobs
+from .kernels import KERNELS
 
 __all__ = []
 
@@ -29,6 +32,24 @@ k(x, y) = \\|x'\\| \\|y'\\| kappa1(a) or kappa0(a), a the cosine of the angle be
 }
 
 
+def ignores_offsets(map, given):
+    """Whether the kernel of a map with these options (as text) depends on differences of rows alone: then a constant may be taken off every row."""
+    defaults = {o["name"]: o["default"] for o in MAPS[map]["options"]} if map in MAPS else {}
+    options = {**defaults, **given}
+    kernel = options.get("kernel")
+    if kernel == "auto":  # of tefm: that of its base
+        return ignores_offsets(options["base"], {})
+    return kernel in KERNELS and any(o["name"] == "bandwidth" for o in KERNELS[kernel]["options"])
+
+
+def warn_of_idle_options(map, given):
+    """An option that was given (as text) and could not matter beside the others would be passed over in silence."""
+    defaults = {o["name"]: o["default"] for o in MAPS[map]["options"]} if map in MAPS else {}
+    words = _kerf.idle_option(map, {name: text for name, text in given.items() if text != defaults.get(name)})
+    if words:
+        warnings.warn(words, stacklevel=4)
+
+
 class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What every feature map has in common; use the classes made from the registry (`kerf.RFF`, ...)."""
 
@@ -41,15 +62,18 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
         Parameters
         ----------
-        X : array, CSR matrix or frame of shape (rows, columns); float32 in C order is not copied
+        X : array, CSR matrix or frame of shape (rows, columns); float32 in C order is not copied; or images of shape (n, height, width, channels)
         y : ignored
         """
-        rows, _ = learn_rows(self, X)
-        self.seed_ = seed_of(self.random_state)
         given = {o["name"]: to_text(getattr(self, python_name(o["name"]))) for o in MAPS[self._map_name]["options"]}
+        rows, _ = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
+        self.seed_ = seed_of(self.random_state)
+        if self._columns.image and given.get("image") == "auto":
+            given["image"] = "x".join(map(str, self._columns.image))
         self._options = _kerf.resolve_map(self._map_name, given, rows, self.seed_)
         self._in_dim = rows[3] if isinstance(rows, tuple) else rows.shape[1]
         self.options_ = values_from_text(MAPS[self._map_name]["options"], self._options)
+        warn_of_idle_options(self._map_name, given)
         self._map = _kerf.Map.fit(self._map_name, self._options, self.seed_, rows)
         self._n_features_out = self._map.out_dim
         return self

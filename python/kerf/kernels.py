@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _kerf
 from ._base import is_sparse
-from ._columns import Columns, _flatten
+from ._columns import Columns, flatten_images, parse_image, refuse_what_would_be_lost
 from ._options import Parameter, default_of, document, make_init, python_name, to_text
 
 try:
@@ -44,9 +44,10 @@ _FORMULAS = {
 }
 
 
-def _rows(X, double=True):
+def _rows(X, double=True, image=None):
     """What the module takes; nothing is learnt.  Dense rows stay float64 if `double`."""
-    X, _ = _flatten(X)
+    refuse_what_would_be_lost(X)
+    X, _ = flatten_images(X, parse_image(image))
     if not is_sparse(X):
         X = np.asarray(X)
         if X.ndim != 2:
@@ -65,12 +66,13 @@ def _texts(entry, options):
     return texts
 
 
-def _with_shape(entry, texts, rows):
-    """Rows whose shape nobody gave are one pixel with many channels, as everywhere in the library."""
+def _with_shape(entry, texts, rows, X):
+    """Rows whose shape nobody gave are one pixel with many channels, as everywhere in the library, unless X has images."""
+    if all(o["name"] != "image" for o in entry["options"]) or texts.get("image", "auto") != "auto":
+        return texts
     columns = rows[3] if isinstance(rows, tuple) else rows.shape[1]
-    if any(o["name"] == "image" for o in entry["options"]) and texts.get("image", "auto") == "auto":
-        return {**texts, "image": f"1x1x{columns}"}
-    return texts
+    sides = X.shape[1:] if getattr(X, "ndim", 2) > 2 else (1, 1, columns)
+    return {**texts, "image": "x".join(str(side) for side in sides)}
 
 
 def gram(kernel, X, Y=None, *, precision="double", **options):
@@ -97,12 +99,12 @@ def gram(kernel, X, Y=None, *, precision="double", **options):
     """
     if precision not in ("double", "single"):
         raise ValueError(f"precision is 'double' or 'single', not {precision!r}")
-    left = _rows(X, precision == "double")
+    left = _rows(X, precision == "double", options.get("image"))
     entry = KERNELS.get(kernel)
-    texts = _with_shape(entry, _texts(entry, options), left) if entry else {}
+    texts = _with_shape(entry, _texts(entry, options), left, X) if entry else {}
     if entry and any(o["type"] == "automatic" and texts.get(o["name"], o["default"]) == "auto" for o in entry["options"]):
         texts = _kerf.resolve_kernel(kernel, texts, left, 1)
-    return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y, precision == "double"), precision == "double")
+    return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y, precision == "double", texts.get("image")), precision == "double")
 
 
 class Kernel(_Base):
@@ -115,36 +117,37 @@ class Kernel(_Base):
     _entry: dict
     _parameters: list
 
-    def _texts(self, rows, changes=None):
+    def _texts(self, rows, X=None, changes=None):
         options = {python_name(o["name"]): getattr(self, python_name(o["name"])) for o in self._entry["options"]}
         options.update(changes or {})
         if any(value == "auto" for name, value in options.items() if isinstance(value, str) and name != "image"):
             raise ValueError(f"{type(self).__name__} wants numbers: 'auto' has to be worked out from data (kerf.gram does)")
-        return _with_shape(self._entry, _texts(self._entry, options), rows)
+        return _with_shape(self._entry, _texts(self._entry, options), rows, X)
 
     def __call__(self, X, Y=None, eval_gradient=False):
         """k(x_i, y_j); with `eval_gradient` also the derivatives by the logarithms of the hyperparameters."""
-        rows = _rows(X)
-        K = _kerf.kernel_matrix(self._entry["name"], self._texts(rows), rows, None if Y is None else _rows(Y), True)
+        rows = _rows(X, image=getattr(self, "image", None))
+        texts = self._texts(rows, X)
+        K = _kerf.kernel_matrix(self._entry["name"], texts, rows, None if Y is None else _rows(Y, image=texts.get("image")), True)
         if not eval_gradient:
             return K
         if Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
-        return K, self._gradient(rows, len(K))
+        return K, self._gradient(rows, X, len(K))
 
-    def _gradient(self, rows, n, step=1e-5):
+    def _gradient(self, rows, X, n, step=1e-5):
         free = [h for h in self.hyperparameters if not h.fixed]
         gradient = np.empty((n, n, len(free)))
         for k, h in enumerate(free):
             value = getattr(self, h.name)
-            up, down = (_kerf.kernel_matrix(self._entry["name"], self._texts(rows, {h.name: value * np.exp(s)}), rows, None, True) for s in (step, -step))
+            up, down = (_kerf.kernel_matrix(self._entry["name"], self._texts(rows, X, {h.name: value * np.exp(s)}), rows, None, True) for s in (step, -step))
             gradient[:, :, k] = (up - down) / (2 * step)
         return gradient
 
     def diag(self, X):
         """k(x_i, x_i)."""
-        rows = _rows(X)
-        return _kerf.kernel_diagonal(self._entry["name"], self._texts(rows), rows)
+        rows = _rows(X, image=getattr(self, "image", None))
+        return _kerf.kernel_diagonal(self._entry["name"], self._texts(rows, X), rows)
 
     def is_stationary(self):
         """Whether k(x, y) depends on x - y only."""

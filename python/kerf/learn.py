@@ -14,12 +14,14 @@ import warnings
 import numpy as np
 
 from . import _kerf
-from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, check_classification_targets, check_is_fitted, check_weights
-from ._columns import Columns, learn_rows, target_names, use_rows
+from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights
+from ._blocks import Blocks
+from ._columns import Columns, learn_rows, refuse_what_would_be_lost, target_names, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, type_of, values_from_text
 from ._progress import Progress
 from ._threads import N_JOBS, with_n_jobs
-from .features import MAPS, FeatureTransformer
+from . import features
+from .features import MAPS, FeatureTransformer, ignores_offsets, warn_of_idle_options
 from .kernels import KERNELS
 
 __all__ = ["KernelRidge", "KernelClassifier", "load"]
@@ -29,7 +31,7 @@ _FOR_CLASSES = {"class-weight"}  # options that mean nothing in a regression
 
 
 def _union_of_map_options():
-    """Each name once, with what its maps say about it; those of map exact are those of the kernels, with `kernel` among all of them."""
+    """(maps, option), each name once; those of map exact are those of the kernels, with `kernel` among all of them."""
     found = {}
     for entry in MAPS.values():
         for option in entry["options"]:
@@ -41,13 +43,21 @@ def _union_of_map_options():
     found["kernel"].append(("exact", {**found["kernel"][0][1], "choices": list(KERNELS)}))
     for name, uses in found.items():
         choices = list(dict.fromkeys(choice for _, option in uses for choice in option["choices"]))
-        option = {**uses[0][1], "choices": choices}
+        yield [map for map, _ in uses], {**uses[0][1], "choices": choices}
+
+
+_MAP_OPTIONS = list(_union_of_map_options())
+
+
+def _map_parameters():
+    for maps, option in _MAP_OPTIONS:
+        name = option["name"]
         annotation = 'int | Literal["auto"] | None' if name == "features" else type_of(option) + " | None"
         help = option["help"] + "; auto: as many as pay" if name == "features" else option["help"]
-        yield Parameter(python_name(name), None, annotation, "option of " + ", ".join(m for m, _ in uses), help)
+        yield Parameter(python_name(name), None, annotation, "option of " + ", ".join(maps), help)
 
 
-_MAP_KEYWORDS = [p.name for p in _union_of_map_options()]
+_MAP_KEYWORDS = [p.name for p in _map_parameters()]
 
 
 def _options_from_text(map, texts):
@@ -55,6 +65,12 @@ def _options_from_text(map, texts):
     if map in MAPS:
         return values_from_text(MAPS[map]["options"], texts)
     return {"kernel": texts["kernel"], **values_from_text(KERNELS[texts["kernel"]]["options"], texts)}
+
+
+def _knows_image(map, options):
+    """Whether the map (or kernel) with these options is one of images."""
+    entry = MAPS.get(map) or KERNELS.get(options.get("kernel"), {"options": []})
+    return any(o["name"] == "image" for o in entry["options"])
 
 
 def _parameters(task):
@@ -71,20 +87,29 @@ def _parameters(task):
             Parameter("progress", False, "bool | Callable[[str, int, int], None]", "bool or function",
                       "True shows a tqdm bar; a function is called with (stage, done, total)")]
     taken = {p.name for p in first + fit + last}
-    return first + [p for p in _union_of_map_options() if p.name not in taken] + fit + last
+    return first + [p for p in _map_parameters() if p.name not in taken] + fit + last
 
 
-class _Learner(BaseEstimator):
-    """Fit, partial_fit and what a fitted model knows."""
+class _Learner(Blocks, BaseEstimator):
+    """Fit and what a fitted model knows."""
 
     _task: str
 
     # ---- parameters to options -------------------------------------------------------------------
 
+    def _name_of_map(self):
+        """Or "", if it is no map at all."""
+        name = self.map._map_name if isinstance(self.map, FeatureTransformer) else self.map
+        return name if isinstance(name, str) else ""
+
     def _map_and_options(self):
+        # `image` may be there to say what the images in X are like, to any map.
+        says_image = "_columns" in self.__dict__ and self._columns.image is not None
         if isinstance(self.map, FeatureTransformer):
             name, source = self.map._map_name, self.map
             given = [n for n in _MAP_KEYWORDS if getattr(self, n) is not None]
+            if says_image and not hasattr(self.map, "image") and "image" in given:
+                given.remove("image")
             if given:
                 raise ValueError(f"{given[0]} is given twice: map is a transformer, which has its own options")
         elif isinstance(self.map, str):
@@ -93,8 +118,18 @@ class _Learner(BaseEstimator):
             raise ValueError(f"map is the name of a feature map or a transformer of kerf, not {self.map!r}")
         names = _MAP_KEYWORDS if source is self else [python_name(o["name"]) for o in MAPS[name]["options"]]
         options = {n.replace("_", "-"): to_text(getattr(source, n)) for n in names if getattr(source, n) is not None}
+        if says_image and not _knows_image(name, options):
+            options.pop("image", None)
         _kerf.check_map_options(name, options)
+        warn_of_idle_options(name, options)
         return name, options
+
+    def _said_image(self):
+        return getattr(self.map, "image", None) if self.image is None else self.image
+
+    def _map_seed(self):
+        """A transformer has its own seed."""
+        return {"map-seed": str(seed_of(self.map.random_state))} if isinstance(self.map, FeatureTransformer) else {}
 
     def _fit_options(self):
         options = {"seed": str(self.seed_)}
@@ -105,6 +140,7 @@ class _Learner(BaseEstimator):
         return options
 
     def _row_weights(self, sample_weight, y):
+        refuse_what_would_be_lost(sample_weight, "sample_weight")
         return check_weights(sample_weight, np.empty((len(y), 0)))
 
     def _memory(self):
@@ -113,8 +149,10 @@ class _Learner(BaseEstimator):
         return _kerf.parse_bytes(str(self.memory_limit))
 
     def _centres(self):
-        """Whether columns will be centred: then large offsets can go in double before rounding."""
-        return self.scale in ("auto", "standard")
+        """Whether columns will be centred, or need not be: then large offsets can go in double before rounding."""
+        kernel = self.map if isinstance(self.map, FeatureTransformer) else self
+        given = {n: getattr(kernel, n) for n in ("kernel", "base") if getattr(kernel, n, None) is not None}
+        return self.scale in ("auto", "standard") or (self.scale == "none" and ignores_offsets(self._name_of_map(), given))
 
     def _stays_double(self):
         """Whether rows of float64 stay that: where the kernel itself is the model, in double."""
@@ -131,7 +169,8 @@ class _Learner(BaseEstimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or frame (text and category columns are one-hot encoded), or images of shape (n, height, width[, channels])
+        X : array, CSR matrix or frame (text and category columns are one-hot encoded), or images of shape (n, height, width, channels); `image` says what
+            images of other shapes are, as in image='8x8x3' for (n, 3, 8, 8) or image='8x8x1' for (n, 8, 8)
         y : targets, one per row (a column each for several regression targets)
         sample_weight : weights of the rows, or None: every row counts once
         """
@@ -139,44 +178,23 @@ class _Learner(BaseEstimator):
             self.__dict__.pop(name, None)
         problem, encoding = self._learn_problem(X, y, sample_weight)
         with Progress(self.progress) as callback:
-            self._take(*_kerf.fit(*problem, *self._map_and_options(), self._fit_options(), encoding, self._command(), self._memory(), callback))
+            self._take(*_kerf.fit(*problem, *self._map_and_options(), {**self._fit_options(), **self._map_seed()}, encoding, self._command(), self._memory(),
+                                  callback))
         return self
 
     def _learn_problem(self, X, y, sample_weight=None):
         """(rows, targets, weights, class names) as the library takes them, and how the rows came to be numbers."""
-        rows, checked = learn_rows(self, X, y, centre=self._centres(), wide=self._stays_double(), ensure_min_samples=2, **self._checks_of_y())
+        rows, checked = learn_rows(self, X, y, centre=self._centres(), image=self._said_image(), wide=self._stays_double(), ensure_min_samples=2, **self._checks_of_y())
         targets = self._learn_targets(checked)
         weights = self._row_weights(sample_weight, checked)
         self.seed_ = seed_of(self.random_state)
         encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
         return (rows, targets, weights, self._class_names()), encoding
 
-    @with_n_jobs
-    def _partial_fit(self, X, y, sample_weight, first):
-        if first:
-            rows, checked = learn_rows(self, X, y, centre=self._centres(), **self._checks_of_y())
-        else:
-            rows, checked = use_rows(self, X, y, **self._checks_of_y())
-        targets = self._learn_targets(checked) if first and self._task == "regression" else self._use_targets(checked)
-        weights = self._row_weights(sample_weight, checked)
-        if first:
-            self.seed_ = seed_of(self.random_state)
-            encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
-            self._incremental = _kerf.Incremental(self._class_names(), *self._map_and_options(), self._fit_options(), encoding, self._memory())
-        with Progress(self.progress) as callback:
-            self._incremental.add(rows, targets, weights, callback)
-        self.__dict__.pop("_model", None)  # made anew when it is asked for
-        return self
-
-    def _is_first_block(self):
-        if "_incremental" in self.__dict__:
-            return False
-        if "_model" in self.__dict__ and getattr(self, "_was_pickled", False):
-            raise ValueError("the sums of a partial fit are not kept in a pickle or a model file: fit anew")
-        return True
-
     def _take(self, model, report):
         self._model, self._report = model, report
+        if report and isinstance(getattr(self, "class_weight", None), dict):  # the library sees weights of rows
+            model.keep_class_weights([float(weight) for weight in self._weights_of_classes()])
         for warning in report["warnings"] if report else ():
             warnings.warn(warning, stacklevel=4)  # past fit and its n_jobs
 
@@ -206,7 +224,7 @@ class _Learner(BaseEstimator):
         return self._fitted().describe()["cv_error"]
 
     @property
-    def coef_(self):
+    def feature_weights_(self):
         weights = self._fitted().weights
         return weights.T if self._outputs_2d else weights[:, 0]
 
@@ -240,7 +258,7 @@ class _Learner(BaseEstimator):
     @property
     def summary_(self):
         """What the model is and how it came to be: a dict, as `kerf info --json` shows it."""
-        return {name: value for name, value in self._fitted().describe().items() if name != "encoding"}
+        return {name: value for name, value in self._fitted().describe().items() if name not in ("encoding", "has_checkpoint")}
 
     def __sklearn_is_fitted__(self):
         return "_model" in self.__dict__ or "_incremental" in self.__dict__
@@ -249,8 +267,7 @@ class _Learner(BaseEstimator):
         if "_incremental" in self.__dict__:
             self._fitted()
         state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
-        state = {name: value for name, value in state.items() if name != "_incremental"}
-        return {**state, "_was_pickled": True} if "_incremental" in self.__dict__ else state
+        return {name: value for name, value in state.items() if name not in ("_incremental", "_asked_of_blocks")}
 
     def _more_tags(self):  # scikit-learn before 1.6
         return {"multioutput": self._task == "regression"}
@@ -280,10 +297,12 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
     def _use_targets(self, y):
         return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
 
+    @available_if(Blocks._why_no_blocks)
     def partial_fit(self, X, y, sample_weight=None):
         """Adds a block of rows.  The first block decides scaling, bandwidth and bias: give it some hundred rows.
 
-        The model is the one that `fit` makes of all rows so far; it is solved for when it is first used.  After `fit` it begins anew.
+        The model is the one that `fit` makes of all rows so far; it is solved for when it is first used.  It goes on from a `fit` that kept its sums
+        (`solver='cholesky'` with a `checkpoint`); where they are not kept, and with parameters that need all rows at once, there is no `partial_fit`.
         """
         return self._partial_fit(X, y, sample_weight, self._is_first_block())
 
@@ -334,14 +353,22 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         weights = super()._row_weights(sample_weight, y)
         if not isinstance(self.class_weight, dict):
             return weights
-        of_class = np.array([self.class_weight.get(c, 1.0) for c in self.classes_], dtype=np.float64)
-        of_row = of_class[np.searchsorted(self.classes_, y)]
+        of_row = self._weights_of_classes()[np.searchsorted(self.classes_, y)]
         return of_row if weights is None else weights * of_row
 
+    def _weights_of_classes(self):
+        known = self.classes_.tolist()
+        for label in self.class_weight:
+            if label not in known:
+                raise ValueError(f"class_weight has a weight for {label!r}, which is none of the classes {known}")
+        return np.array([self.class_weight.get(c, 1.0) for c in known], dtype=np.float64)
+
+    @available_if(Blocks._why_no_blocks)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Adds a block of rows; the first call names all `classes`.  The first block decides scaling, bandwidth and bias.
 
-        The model is the one that `fit` makes of all rows so far; it is solved for when it is first used.  After `fit` it begins anew.
+        The model is the one that `fit` makes of all rows so far; it is solved for when it is first used.  It goes on from a `fit` that kept its sums
+        (`solver='cholesky'` with a `checkpoint`); where they are not kept, and with parameters that need all rows at once, there is no `partial_fit`.
         """
         first = self._is_first_block()
         if first:
@@ -422,8 +449,8 @@ options_ : dict
     the map and its options, automatic ones worked out.
 best_lambda_ : float
     the penalty that was given or chosen; `cv_error_` is its mean squared error on rows left out.
-coef_, intercept_ : array
-    the linear model on the features.
+feature_weights_, intercept_ : array
+    the linear model on the features (not on the columns of X: hence no `coef_`).
 report_ : dict
     times, the lambdas tried and their errors, the solver, the memory estimated; None for a loaded model.
 
@@ -451,14 +478,15 @@ def load(path):
         raise FileNotFoundError(f"there is no model file {path!r}")
     model = _kerf.Model.load(path)
     about = model.describe()
-    own = _options_from_text(about["map"], about["options"])
     kind = KernelClassifier if about["task"] == "classification" else KernelRidge
-    estimator = kind(map=about["map"], lambda_=about["lambda"], random_state=about["seed"], **own)
-    estimator.seed_, estimator._was_pickled = about["seed"], True
+    estimator = kind(**_parameters_asked(kind, about))
+    estimator.seed_ = estimator.random_state
     estimator._take(model, None)
     columns = Columns.from_json(about["encoding"]) if about["encoding"] else Columns()
     columns.inputs = about["in_dim"]
     estimator._columns = columns
+    if columns.image and estimator._said_image() is None:  # a fit like it has to know where channels are
+        estimator.image = "x".join(str(side) for side in columns.image)
     estimator.n_features_in_ = len(columns.levels) if columns.levels else about["in_dim"]
     if columns.names and all(columns.names):
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
@@ -466,9 +494,27 @@ def load(path):
         columns.names = None
     if kind is KernelClassifier:
         estimator.classes_ = _class_labels(about["classes"], json.loads(about["encoding"] or "{}").get("label_type", ""))
+        if about["asked"] and about["asked"]["class_weights"]:
+            estimator.class_weight = dict(zip(estimator.classes_.tolist(), about["asked"]["class_weights"]))
     else:
         estimator._outputs_2d = about["outputs"] > 1
     return estimator
+
+
+def _parameters_asked(kind, about):
+    """The parameters that a model was trained with; of a file that does not say, what came of them."""
+    asked = about["asked"]
+    if asked is None or asked["map"] not in (*MAPS, "auto", "exact"):  # a later version's map
+        return {"map": about["map"], "lambda_": about["lambda"], "random_state": about["seed"], **_options_from_text(about["map"], about["options"])}
+    known = {p.name for p in kind._parameters}
+    fit = {name: value for name, value in values_from_text(FIT_OPTIONS, asked["fit_options"]).items() if name in known}
+    if fit.get("class_weight") == "none":
+        fit["class_weight"] = None
+    map = asked["map"]
+    options = values_from_text(MAPS[map]["options"] if map in MAPS else [option for _, option in _MAP_OPTIONS], asked["map_options"])
+    if asked["map_seed"] is not None:
+        options, map = {}, getattr(features, MAPS[map]["python_name"])(**options, random_state=asked["map_seed"])
+    return {"map": map, **options, **fit, "memory_limit": asked["memory_limit"] or None}
 
 
 _MADE_OF_NAMES = {"b": lambda name: name == "True", "i": int, "u": int, "f": float}

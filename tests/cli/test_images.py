@@ -56,3 +56,28 @@ def test_rows_that_are_no_images_are_refused(kerf):
     assert result.code == 2 and "--image" in result.err
     result = kerf("fit", DATA / "iris_train.csv", "--scale", "channel")
     assert result.code == 2 and "--image" in result.err
+
+
+def test_arrays_of_images_with_channels_first_are_not_misread(kerf, tmp_path):
+    X = np.random.default_rng(0).random((60, 3, 8, 8)).astype(np.float32)
+    y = (X.mean(axis=(1, 2, 3)) > 0.5).astype(int)
+    np.savez(tmp_path / "first.npz", X=X, y=y)
+    np.savez(tmp_path / "last.npz", X=np.ascontiguousarray(np.moveaxis(X, 1, -1)), y=y)
+    options = ["--map", "arccos", "--features", "16", "-o", "m.kerf", "--quiet"]
+    guessed = kerf("fit", "first.npz", *options)
+    assert guessed.code == 2 and "--image 3x8x8" in guessed.err
+    said = kerf("fit", "first.npz", "--image", "8x8x3", *options)
+    assert said.code == 2 and "holds images of 3x8x8" in said.err
+    assert kerf("fit", "first.npz", "--image", "3x8x8", *options).code == 0  # eight channels, if it is so
+    assert kerf("fit", "last.npz", *options).code == 0
+
+
+def test_a_model_of_images_takes_images_of_its_shape(kerf, tmp_path):
+    X = np.random.default_rng(0).random((60, 8, 8)).astype(np.float32)
+    np.savez(tmp_path / "train.npz", X=X, y=(X.mean(axis=(1, 2)) > 0.5).astype(int))
+    assert kerf("fit", "train.npz", "--map", "arccos", "--features", "16", "-o", "m.kerf", "--quiet").code == 0
+    for name, shape in (("wide", (60, 4, 16)), ("flat", (60, 64)), ("right", (60, 8, 8))):
+        np.save(tmp_path / f"{name}.npy", X.reshape(shape))
+    wrong = kerf("predict", "m.kerf", "wide.npy")
+    assert wrong.code == 1 and "images of 4x16x1, but the training images were 8x8x1" in wrong.err
+    assert kerf("predict", "m.kerf", "flat.npy").out == kerf("predict", "m.kerf", "right.npy").out != ""

@@ -1,0 +1,68 @@
+"""Training block by block: what `partial_fit` of the estimators has in common, and where there is none."""
+from __future__ import annotations
+
+from . import _kerf
+from ._columns import learn_rows, target_names, use_rows
+from ._options import seed_of
+from ._progress import Progress
+from ._threads import with_n_jobs
+from .features import MAPS
+
+
+class Blocks:
+    """The sums of the blocks so far are `_incremental`; `_model` is what was solved for last."""
+
+    @with_n_jobs
+    def _partial_fit(self, X, y, sample_weight, first):
+        if first:
+            rows, checked = learn_rows(self, X, y, centre=self._centres(), image=self._said_image(), **self._checks_of_y())
+        else:
+            rows, checked = use_rows(self, X, y, **self._checks_of_y())
+        targets = self._learn_targets(checked) if first and self._task == "regression" else self._use_targets(checked)
+        weights = self._row_weights(sample_weight, checked)
+        incremental = self._blocks_so_far(y, targets, first)
+        with Progress(self.progress) as callback:
+            incremental.add(rows, targets, weights, callback)
+        self._incremental = incremental
+        self.__dict__.pop("_model", None)  # made anew when it is asked for
+        return self
+
+    def _blocks_so_far(self, y, targets, first):
+        """The sums: none yet, those of a fit that kept them, or those of the blocks before."""
+        if first:
+            self.seed_ = seed_of(self.random_state)
+        asked = (*self._map_and_options(), self._fit_options())
+        if "_incremental" in self.__dict__:
+            if asked != self._asked_of_blocks:
+                raise ValueError("parameters have changed since the first block, and the sums of the blocks are those of the old ones: fit anew, or take a clone")
+            return self._incremental
+        self._asked_of_blocks = asked
+        if not first:
+            return _kerf.Incremental(self._model, self._fit_options(), self._memory())
+        encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
+        map, options, fit_options = asked
+        return _kerf.Incremental(self._class_names(), map, options, {**fit_options, **self._map_seed()}, encoding, self._memory())
+
+    def _why_no_blocks(self):
+        """Why partial_fit cannot be had, in words; None if it can."""
+        map = self._name_of_map()
+        if map == "exact":
+            return "map='exact' needs all rows at once: take a feature map"
+        if map in MAPS and MAPS[map]["learned"]:
+            return f"the map {map!r} is learned from the rows and needs all of them at once"
+        allowed = {"loss": ("squared",), "solver": ("auto", "cholesky", "dual"), "validation": ("folds",), "variance": (False,), "class_weight": (None, "none")}
+        for name, values in allowed.items():
+            value = getattr(self, name, values[0])
+            if value is not None and value not in values and not isinstance(value, dict):
+                return f"{name}={value!r} needs all rows at once and cannot be had block by block"
+        if "_incremental" in self.__dict__:
+            return None
+        if "_model" not in self.__dict__:
+            return "sums are kept in a checkpoint by fit: begin with it, or leave checkpoint out" if self.checkpoint else None
+        if self.checkpoint and self._model.describe()["has_checkpoint"] and (self._report or {"solver": "cholesky"})["solver"] == "cholesky":
+            return None
+        return ("no sums of the rows so far were kept, so that it would begin anew: fit with solver='cholesky' and a checkpoint keeps them; else fit all rows anew, or "
+                "begin with partial_fit on a clone")
+
+    def _is_first_block(self):
+        return "_incremental" not in self.__dict__ and "_model" not in self.__dict__

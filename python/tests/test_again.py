@@ -1,0 +1,184 @@
+"""A model that is trained, saved, loaded and trained again, or trained further: nothing that was asked for gets lost."""
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+from conftest import DATA, ROOT
+
+import kerf
+
+
+def again(model):
+    """The model as it was before any fit: scikit-learn's clone, which need not be installed."""
+    return type(model)(**model.get_params(deep=False))
+
+
+def same_parameters(a, b):
+    a, b = a.get_params(deep=False), b.get_params(deep=False)
+    for ours, theirs in ((a, b), (b, a)):
+        if isinstance(ours["map"], kerf.features.FeatureTransformer):
+            ours["map"] = (type(ours["map"]), ours["map"].get_params())
+    return a == b
+
+
+# ---- what a file says about the fit (P4) ------------------------------------------------------------
+
+RIDGE = [
+    {},
+    {"features": 64},
+    {"features": "auto", "map": "rff"},
+    {"map": "rff", "features": 64, "scale": "rms", "precision": "double"},
+    {"map": "rff", "features": 64, "bandwidth": 2.0, "kernel": "laplacian", "lambda_": 1e-3, "scale": "none", "random_state": 7},
+    {"map": "arccos", "features": 64, "variance": True, "noise": "likelihood", "folds": 3, "solver": "cholesky"},
+    {"map": "arccos", "features": 64, "lambda_grid": "1e-4,1e-2", "validation": "gcv", "bias": "auto", "directions": "orthogonal"},
+    {"map": "ntk-rf", "features": 64, "depth": 3, "shared_directions": False, "lambda_per_target": True},
+    {"map": "exact", "kernel": "gaussian", "scale": "unit"},
+    {"map": "nystrom", "features": 32, "kernel": "arccos"},
+    {"map": "rff", "features": 64, "solver": "sgd", "epochs": 3, "batch": 32, "learning_rate": 0.1, "memory_limit": 10**9},
+]
+CLASSES = [
+    {"map": "rff", "features": 64, "loss": "logistic"},
+    {"map": "rff", "features": 64, "class_weight": "balanced"},
+    {"map": "rff", "features": 64, "class_weight": {0: 1.0, 1: 5.0}, "solver": "pcg"},
+    {"map": "arccos", "features": 64, "loss": "squared-hinge", "scale": "standard"},
+]
+
+
+@pytest.mark.parametrize("kind, options", [*((kerf.KernelRidge, o) for o in RIDGE), *((kerf.KernelClassifier, o) for o in CLASSES)],
+                         ids=lambda value: str(getattr(value, "__name__", value)))
+@pytest.mark.filterwarnings("ignore")
+def test_a_loaded_model_has_the_parameters_of_its_fit(kind, options, regression, tmp_path):
+    X, y = regression
+    y = y if kind is kerf.KernelRidge else (y > 0.5).astype(int)
+    model = kind(**options).fit(X, y)
+    model.save(tmp_path / "m.kerf")
+    loaded = kerf.load(tmp_path / "m.kerf")
+    assert loaded.get_params() == model.get_params()
+    fitted = again(loaded).fit(X, y)
+    assert np.array_equal(fitted.predict(X), model.predict(X))
+    if kind is kerf.KernelClassifier:
+        assert np.array_equal(fitted.predict_proba(X), model.predict_proba(X))
+    if options.get("variance"):
+        assert np.array_equal(fitted.predict(X, return_std=True)[1], model.predict(X, return_std=True)[1])
+
+
+def test_a_loaded_model_has_its_transformer_and_the_seed_that_was_drawn(regression, tmp_path):
+    X, y = regression
+    for options in ({"map": kerf.RFF(features=64, random_state=5), "lambda_": 1e-3}, {"map": "rff", "features": 64, "random_state": None}):
+        model = kerf.KernelRidge(**options).fit(X, y)
+        model.save(tmp_path / "m.kerf")
+        loaded = kerf.load(tmp_path / "m.kerf")
+        assert np.array_equal(again(loaded).fit(X, y).predict(X), model.predict(X))
+        assert same_parameters(loaded, model.set_params(random_state=model.seed_))
+
+
+def test_the_programs_parameters_come_along(program, tmp_path):
+    table = np.genfromtxt(DATA / "diabetes_train.csv", delimiter=",", skip_header=1)
+    program("fit", DATA / "diabetes_train.csv", "-o", "m.kerf", "--map", "rff", "--features", 64, "--scale", "rms", "--folds", 4, "--precision", "double", cwd=tmp_path)
+    loaded = kerf.load(tmp_path / "m.kerf")
+    asked = {"map": "rff", "features": 64, "bandwidth": None, "scale": "rms", "folds": 4, "precision": "double", "lambda_": "auto", "random_state": 1}
+    assert {name: loaded.get_params()[name] for name in asked} == asked
+    np.testing.assert_allclose(again(loaded).fit(table[:, :-1], table[:, -1]).predict(table[:, :-1]),
+                               kerf.KernelRidge(**asked).fit(table[:, :-1], table[:, -1]).predict(table[:, :-1]))
+
+
+def test_files_from_before_load_with_what_came_of_their_fit():
+    old = kerf.load(ROOT / "tests" / "golden" / "diabetes_rff.kerf")
+    assert old.map == "rff" and old.lambda_ == old.best_lambda_ and old.bandwidth == old.options_["bandwidth"]
+
+
+# ---- more rows (P5) ----------------------------------------------------------------------------------
+
+
+def test_partial_fit_after_fit_goes_on_or_is_not_there(regression, tmp_path):
+    X, y = regression
+    model = kerf.KernelRidge(map="rff", features=64).fit(X, y)
+    score = model.score(X, y)
+    assert not hasattr(model, "partial_fit") and model.score(X, y) == score
+    with pytest.raises(AttributeError, match="checkpoint keeps them"):
+        model.partial_fit(X[:20], y[:20])
+    assert hasattr(again(model), "partial_fit") and hasattr(kerf.KernelRidge, "partial_fit")
+
+    options = dict(map="rff", features=64, bandwidth=1.5, scale="none", precision="double", solver="cholesky")
+    whole = kerf.KernelRidge(**options).fit(X, y)
+    kept = kerf.KernelRidge(**options, checkpoint=str(tmp_path / "sums")).fit(X[:200], y[:200])
+    kept.save(tmp_path / "m.kerf")
+    for begun in (kept, kerf.load(tmp_path / "m.kerf"), pickle.loads(pickle.dumps(kept))):
+        begun.partial_fit(X[200:260], y[200:260]).partial_fit(X[260:], y[260:])
+        assert begun.best_lambda_ == pytest.approx(whole.best_lambda_, rel=1e-3)
+        np.testing.assert_allclose(begun.predict(X), whole.predict(X), atol=6e-8 / whole.best_lambda_)
+    shutil.rmtree(tmp_path / "sums")
+    with pytest.raises(ValueError, match="holds no sums"):
+        kerf.load(tmp_path / "m.kerf").partial_fit(X, y)
+    dual = kerf.KernelRidge(map="rff", features=512, checkpoint=str(tmp_path / "none")).fit(X, y)
+    assert not hasattr(dual, "partial_fit")
+
+
+def test_partial_fit_of_classes_goes_on(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.where((X**2).sum(axis=1) > 1.4, "out", "in")
+    options = dict(map="rff", features=32, bandwidth=1.0, scale="none", precision="double", solver="cholesky", lambda_=1e-3)
+    model = kerf.KernelClassifier(**options, checkpoint=str(tmp_path / "sums")).fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+    np.testing.assert_allclose(model.decision_function(X), kerf.KernelClassifier(**options).fit(X, y).decision_function(X), atol=6e-8 / 1e-3)
+    with pytest.raises(ValueError, match="not the same as on the first"):
+        model.partial_fit(X[:9], y[:9], classes=["in", "out", "on"])
+
+
+@pytest.mark.parametrize("options", [{"map": "exact", "kernel": "gaussian"}, {"map": "nystrom"}, {"map": "tefm"}, {"map": kerf.TEFM()}, {"solver": "pcg"}, {"solver": "sgd"},
+                                     {"loss": "logistic"}, {"validation": "gcv"}, {"variance": True}, {"class_weight": "balanced"}, {"checkpoint": "folder"}], ids=str)
+def test_partial_fit_is_there_only_where_it_works(options, regression):
+    X, y = regression
+    kind = kerf.KernelClassifier if {"loss", "class_weight"} & set(options) else kerf.KernelRidge
+    model = kind(**{"map": "rff", **options})
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="all rows at once|needs all of them|kept in a checkpoint"):
+        model.partial_fit(X, y)
+
+
+def test_parameters_that_change_between_blocks_are_refused(regression):
+    X, y = regression
+    model = kerf.KernelRidge(map="rff", features=64, lambda_=1e-3).partial_fit(X[:200], y[:200])
+    with pytest.raises(ValueError, match="parameters have changed"):
+        model.set_params(lambda_=1e-1).partial_fit(X[200:], y[200:])
+
+
+def test_a_block_that_fails_leaves_nothing_behind(regression):
+    X, y = regression
+    model = kerf.KernelRidge(map="rff", features=64)
+    with pytest.raises(ValueError, match="weight"):
+        model.partial_fit(X[:100, :2], y[:100], sample_weight=-np.ones(100))
+    assert np.array_equal(model.partial_fit(X, y).predict(X), kerf.KernelRidge(map="rff", features=64).partial_fit(X, y).predict(X))
+
+
+# ---- weights of features are no weights of columns (P7) ----------------------------------------------
+
+
+def test_there_is_no_coef(regression):
+    X, y = regression
+    model = kerf.KernelRidge(map="rff", features=64).fit(X, y)
+    assert not hasattr(model, "coef_") and model.feature_weights_.shape == (64,)
+    selection = pytest.importorskip("sklearn.feature_selection")
+    with pytest.raises(ValueError, match="coef_"):
+        selection.SelectFromModel(kerf.KernelRidge(map="rff", features=64)).fit(X, y).transform(X)
+    with pytest.raises(ValueError, match="coef_"):
+        selection.RFE(kerf.KernelRidge(map="rff", features=64)).fit(X, y)
+
+
+# ---- parameters that were passed over (P12) -----------------------------------------------------------
+
+
+def test_the_seed_of_a_transformer_is_that_of_the_features(regression):
+    X, y = regression
+    model = kerf.KernelRidge(map=kerf.RFF(features=64, bandwidth=1.5, random_state=5), scale="none").fit(X, y)
+    assert np.array_equal(model.feature_map(X), kerf.RFF(features=64, bandwidth=1.5, random_state=5).fit_transform(X.astype(np.float32)))
+    assert np.array_equal(model.predict(X), kerf.KernelRidge(map=model.map, scale="none", random_state=1).fit(X, y).predict(X))
+    blocks = kerf.KernelRidge(map=model.map, scale="none").partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    assert np.array_equal(blocks.feature_map(X), model.feature_map(X))
+
+
+def test_a_weight_of_no_class_is_an_error():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    for wrong in ({"a": 2.0, "c": 3.0}, {0: 1.0, 1: 2.0}):
+        with pytest.raises(ValueError, match="none of the classes"):
+            kerf.KernelClassifier(map="rff", features=16, class_weight=wrong).fit(X, y)
