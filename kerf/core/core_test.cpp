@@ -11,6 +11,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "kerf/core/atomic_file.h"
@@ -20,6 +21,7 @@
 #include "kerf/core/memory.h"
 #include "kerf/core/options.h"
 #include "kerf/core/parallel.h"
+#include "kerf/core/temporary_files.h"
 
 namespace kerf {
 namespace {
@@ -125,6 +127,58 @@ TEST(ParallelFor, CoversEverythingOnceInFixedPieces) {
     parallel_for(0, 10, [](Index, Index) { FAIL(); });
     set_threads(before);
   }
+}
+
+TEST(ParallelFor, DoesNotWaitForAJobOfAnotherThread) {
+  // Two threads, each of which waits inside its job for something that the other does in its own.
+  const int before = threads();
+  set_threads(2);
+  std::promise<void> first, second;
+  std::thread other([&] {
+    parallel_for(4, 1, [&](Index begin, Index) {
+      if (begin > 0) return;
+      first.set_value();
+      second.get_future().wait();
+    });
+  });
+  first.get_future().wait();
+  std::atomic<int> done = 0;
+  parallel_for(4, 1, [&](Index, Index) { ++done; });
+  EXPECT_EQ(done, 4);
+  second.set_value();
+  other.join();
+  set_threads(before);
+}
+
+TEST(ParallelFor, LimitOfOneThread) {
+  const int all = threads();
+  EXPECT_EQ(limit_threads(3), 0);
+  EXPECT_EQ(threads(), 3);
+  std::thread([&] { EXPECT_EQ(threads(), all); }).join();
+  EXPECT_THROW(limit_threads(5000), Error);
+  EXPECT_EQ(limit_threads(0), 3);
+  EXPECT_EQ(threads(), all);
+}
+
+TEST(AtomicFile, TemporaryFilesAreRemovedInASignalHandler) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "temporary_files";
+  std::filesystem::create_directories(folder);
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder),
+                         std::filesystem::directory_iterator());
+  };
+  {
+    AtomicFile whole((folder / "whole").string());
+    whole.write("x", 1);
+    whole.commit();
+    EXPECT_TRUE(wrote_files());
+    const AtomicFile half((folder / "half").string());
+    EXPECT_EQ(files(), 2);
+    remove_temporary_files();
+    EXPECT_EQ(files(), 1);
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder / "whole"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ParallelFor, PassesExceptionsOnAndWorksInside) {

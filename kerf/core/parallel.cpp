@@ -90,8 +90,11 @@ void spin_until(const Ready& ready) {
 
 class Pool {
  public:
+  /// Does the job, with helpers unless they have another one.  Nobody waits for that: the job of another
+  /// thread may take long, or wait itself for something that this thread has (Python's lock).
   void run(Job& job, int helpers) {
-    const std::lock_guard one_job_at_a_time(turn_);
+    const std::unique_lock turn(turn_, std::try_to_lock);
+    if (!turn.owns_lock()) return job.run();
     helpers = start_workers(helpers);
     {
       const std::lock_guard lock(mutex_);

@@ -25,7 +25,8 @@ int cores();
 /// Calls body(begin, end) for pieces of at most `grain` that cover 0 .. count - 1, on up to
 /// threads() threads at once; returns when all are done.  Pieces start at multiples of `grain`, so
 /// the cut does not depend on the number of threads.  The first exception of a body is thrown
-/// again here.  A parallel_for inside a body runs on the calling thread alone.  The calling thread's
+/// again here.  A parallel_for inside a body, or while another thread has one, runs on the calling
+/// thread alone.  The calling thread's
 /// InterruptScope is asked between pieces.
 ///
 /// Safe to use in a child after fork(), unless another thread forked in the middle of one.

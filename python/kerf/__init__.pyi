@@ -47,7 +47,8 @@ class RFF(FeatureTransformer):
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class OrthogonalRFF(FeatureTransformer):
     def __init__(self, *,
@@ -56,7 +57,8 @@ class OrthogonalRFF(FeatureTransformer):
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
         directions: Literal["orthogonal", "structured"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class Fastfood(FeatureTransformer):
     def __init__(self, *,
@@ -64,7 +66,8 @@ class Fastfood(FeatureTransformer):
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class QuasiRFF(FeatureTransformer):
     def __init__(self, *,
@@ -72,7 +75,8 @@ class QuasiRFF(FeatureTransformer):
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class CompactRFF(FeatureTransformer):
     def __init__(self, *,
@@ -81,7 +85,8 @@ class CompactRFF(FeatureTransformer):
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
         oversample: int = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class ArcCosineFeatures(FeatureTransformer):
     def __init__(self, *,
@@ -90,7 +95,8 @@ class ArcCosineFeatures(FeatureTransformer):
         directions: Literal["gaussian", "sphere", "orthogonal", "structured", "gibbs"] = ...,
         gibbs_sweeps: int = ...,
         bias: float | Literal["auto"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class NTKFeatures(FeatureTransformer):
     def __init__(self, *,
@@ -106,7 +112,8 @@ class NTKFeatures(FeatureTransformer):
         ms: int = ...,
         gibbs_sweeps: int = ...,
         bias: float | Literal["auto"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class NTKPolynomialFeatures(FeatureTransformer):
     def __init__(self, *,
@@ -118,7 +125,8 @@ class NTKPolynomialFeatures(FeatureTransformer):
         activation: Literal["relu", "leaky-relu", "erf", "gelu", "sin", "exponential", "polynomial", "hermite"] = ...,
         slope: float = ...,
         coefficients: str = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class NTKSketchFeatures(FeatureTransformer):
     def __init__(self, *,
@@ -132,14 +140,16 @@ class NTKSketchFeatures(FeatureTransformer):
         m0: int = ...,
         ms: int = ...,
         bias: float | Literal["auto"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class GradientFeatures(FeatureTransformer):
     def __init__(self, *,
         depth: int = ...,
         features: int = ...,
         bias: float | Literal["auto"] = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class CNTKRF(FeatureTransformer):
     def __init__(self, *,
@@ -155,7 +165,8 @@ class CNTKRF(FeatureTransformer):
         ms: int = ...,
         m0: int = ...,
         renormalise: bool = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class CNTKSketch(FeatureTransformer):
     def __init__(self, *,
@@ -174,7 +185,8 @@ class CNTKSketch(FeatureTransformer):
         m1: int = ...,
         m0: int = ...,
         ms: int = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class CNTKGradientFeatures(FeatureTransformer):
     def __init__(self, *,
@@ -186,7 +198,8 @@ class CNTKGradientFeatures(FeatureTransformer):
         train_first_layer: bool = ...,
         mirror: bool = ...,
         features: int = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class Nystrom(FeatureTransformer):
     def __init__(self, *,
@@ -207,7 +220,8 @@ class Nystrom(FeatureTransformer):
         pooling: Literal["gap", "none"] = ...,
         train_first_layer: bool = ...,
         mirror: bool = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class TEFM(FeatureTransformer):
     def __init__(self, *,
@@ -221,7 +235,8 @@ class TEFM(FeatureTransformer):
         bias: float | Literal["auto"] = ...,
         depth: int = ...,
         base_options: str = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class SkeletonFeatures(FeatureTransformer):
     def __init__(self, *,
@@ -232,7 +247,8 @@ class SkeletonFeatures(FeatureTransformer):
         sphere_form: Literal["pair", "coordinate"] = ...,
         deduplicate: bool = ...,
         hybrid: bool = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class _Learner(BaseEstimator):
     seed_: int
@@ -319,6 +335,7 @@ class KernelRidge(_Learner):
         batch: int = ...,
         patience: int = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
     def predict(self, X: Any, return_std: bool = ...) -> Any: ...
@@ -388,6 +405,7 @@ class KernelClassifier(_Learner):
         batch: int = ...,
         patience: int = ...,
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...,
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
     classes_: NDArray[Any]
