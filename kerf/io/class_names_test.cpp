@@ -67,7 +67,7 @@ TEST_F(ClassLabels, WholeNumbersBeyondDoubleOfLibsvmStayApart) {
 }
 
 TEST_F(ClassLabels, WholeNumbersBeyondDoubleOfArraysStayApart) {
-  // int64, 3 x 1: 2^53, 2^53 + 1, -2^53 - 1.
+  // int64, 3 x 2; labels 2^53, 2^53 + 1, -2^53 - 1.
   std::string header = "{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }";
   header.resize(117, ' ');
   std::string bytes("\x93NUMPY\x01\x00\x76\x00", 10);

@@ -47,16 +47,15 @@ void PassGuard::rewind() {
 }
 
 void PassGuard::add(const RawBlock& block, const std::string& name) {
-  now_.add(block);
   bool same = true;
   if (block.rows == 0) {
     same = !is_complete_ || at_ == blocks_.size();
     is_complete_ = true;
-  } else if (is_complete_) {
+  } else {
+    now_.add(block);
+    if (!is_complete_) blocks_.push_back(now_.value());
     same = at_ < blocks_.size() && blocks_[at_] == now_.value();
     ++at_;
-  } else {
-    blocks_.push_back(now_.value());
   }
   KERF_REQUIRE(same, data,
                "{} changed while it was in use: from row {} on it does not hold the rows that were "

@@ -26,7 +26,7 @@ void check_rows(const DataSummary& summary) {
                summary.classes.empty() ? "" : " '" + summary.classes[0] + "'");
 }
 
-/// The summary's; a pass over the rows if it has none (files are summed up without their targets).
+/// The summary's; a pass over the rows if somebody made it without one.
 std::uint64_t fingerprint_of(const FitJob& job) {
   if (job.summary.fingerprint) return *job.summary.fingerprint;
   RowFingerprint fingerprint;
