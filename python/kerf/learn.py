@@ -412,9 +412,7 @@ def _label_type(labels):
         return "str"
     if labels.dtype.kind != "O":
         return labels.dtype.name
-    types = {type(label) for label in labels}
-    names = {str: "object", bool: "object-bool", int: "object-int", float: "object-float"}
-    return names.get(types.pop()) if len(types) == 1 else None
+    return "object" if all(isinstance(label, str) for label in labels) else None
 
 
 _EXAMPLE = {
@@ -524,9 +522,8 @@ def _class_labels(names, label_type):
     """The labels of a model's class names, in their order."""
     if label_type == "str":
         return np.array(names)
-    if label_type.startswith("object"):
-        make = {"object-bool": _MADE_OF_NAMES["b"], "object-int": int, "object-float": float}.get(label_type, str)
-        return np.array([make(name) for name in names], dtype=object)
+    if label_type == "object":
+        return np.array(names, dtype=object)
     if label_type in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"):
         return np.array([_MADE_OF_NAMES[np.dtype(label_type).kind](name) for name in names], dtype=label_type)
     for written, make in ((r"-?(0|[1-9]\d*)", int), (r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", float)):
