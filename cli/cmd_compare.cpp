@@ -41,11 +41,12 @@ void print_comparison(const Comparison& c, const std::string& fit) {
 }
 
 /// The command that fits what was recommended.
-std::string recommended_command(const CompareArguments& arguments, const Comparison& c) {
+std::string recommended_command(const CompareArguments& arguments, const Common& common,
+                                const Comparison& c) {
   const auto& best = c.entries[c.recommended];
   Params options = best.spec.options;
   if (best.features > 0) options["features"] = std::to_string(best.features);
-  return fit_command(arguments.data, best.spec.map,
+  return fit_command(common, arguments.data, best.spec.map,
                      {arguments.data_options, options, arguments.fit_options});
 }
 
@@ -83,7 +84,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
                                   common.memory_limit(), progress);
   if (test) found.validation = fmt::format("{}", fmt::join(arguments.test, ", "));
   clear_progress();
-  const std::string command = recommended_command(arguments, found);
+  const std::string command = recommended_command(arguments, common, found);
   if (!arguments.report.empty())
     write_text(arguments.report, compare_report(found, command, common.command_line));
   if (common.json)

@@ -112,6 +112,7 @@ Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSumm
     json["residual"] = report.residual;
   }
   json["notes"] = data.notes;
+  if (!report.memory_note.empty()) json["notes"].push_back(report.memory_note);
   for (const auto& note : report.notes) json["notes"].push_back(note);
   json["warnings"] = report.warnings;
   if (model.task == Task::classification) json["classes"] = model.classes;
@@ -130,6 +131,7 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
                                ? fmt::format("classification, {} classes", model.classes.size())
                                : fmt::format("regression, {} target{}", model.outputs(),
                                              model.outputs() == 1 ? "" : "s");
+  if (!report.memory_note.empty()) fmt::print("{}  {}\n", bold("memory  "), report.memory_note);
   fmt::print("{}  {} rows, {} columns{}\n", bold("data    "), with_commas(summary.rows),
              with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
   for (const auto& note : data.notes) fmt::print("          {}\n", note);

@@ -70,8 +70,8 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
     fit_options["scale"] = arguments.plan_options.at("scale");
   Params map_options = arguments.map_options;
   if (plan.features) map_options["features"] = std::to_string(*plan.features);
-  const std::string fit =
-      fit_command(arguments.data, plan.map, {arguments.data_options, map_options, fit_options});
+  const std::string fit = fit_command(common, arguments.data, plan.map,
+                                      {arguments.data_options, map_options, fit_options});
   if (!arguments.report.empty())
     write_text(arguments.report, plan_report(plan, fit, common.command_line));
   if (common.json)

@@ -59,8 +59,10 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option("--memory", common.memory,
-                   "most memory to use, as in 8G (default: what is free)")
+      ->add_option(
+          "--memory", common.memory,
+          "most memory to use besides the program's own 15 MB, as in 8G (default: what is free, of "
+          "which a fit takes a quarter unless its first line says more)")
       ->type_name("SIZE");
   command->option_defaults()->group("Options");
   return command;
@@ -234,13 +236,14 @@ std::string quoted(const std::string& argument) {
   return out + "'";
 }
 
-std::string fit_command(const std::vector<std::string>& data, const std::string& map,
-                        const std::vector<Params>& options) {
+std::string fit_command(const Common& common, const std::vector<std::string>& data,
+                        const std::string& map, const std::vector<Params>& options) {
   std::string line = "kerf fit";
   for (const auto& file : data) line += " " + quoted(file);
   line += " --map " + map;
   for (const Params& group : options)
     for (const auto& [name, value] : group) line += fmt::format(" --{} {}", name, quoted(value));
+  if (!common.memory.empty()) line += " --memory " + quoted(common.memory);
   return line;
 }
 

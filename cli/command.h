@@ -132,8 +132,8 @@ Json options_json(const Params& options);
 std::string take_option(Params& params, const std::string& name, const std::string& otherwise);
 
 /// `kerf fit DATA --map MAP ...` with these options, quoted for a shell.
-std::string fit_command(const std::vector<std::string>& data, const std::string& map,
-                        const std::vector<Params>& options);
+std::string fit_command(const Common& common, const std::vector<std::string>& data,
+                        const std::string& map, const std::vector<Params>& options);
 
 /// An argument as a shell takes it.
 std::string quoted(const std::string& argument);

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <map>
 #include <new>
 #include <system_error>
@@ -21,6 +24,15 @@ namespace {
 constexpr AddCommand kCommands[] = {
     add_fit,  add_refit,   add_predict, add_score,    add_transform, add_kernel, add_diagnose,
     add_plan, add_compare, add_select,  add_skeleton, add_info,      add_lists,  add_completion};
+
+/// Freed matrices go back to the system at once.  The allocator would keep some, tens of megabytes
+/// that no estimate knows of, since it takes large blocks for small ones once they have been freed.
+void return_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 256 << 10);
+#endif
+}
 
 constexpr int kBrokenPipe = 141;  // what a shell shows for a program that SIGPIPE ended
 
@@ -178,7 +190,7 @@ int run(const std::vector<std::string>& arguments) {
     const std::string unknown = explain_unknown(app, arguments);
     return complain(unknown.empty() ? error.what() : unknown, 2, json);
   }
-  common.memory_limit();  // a size that is none, before any work
+  if (common.memory_limit() > 0) return_freed_memory();  // a size that is none: before any work
   if (common.threads > 0) set_threads(common.threads);
   const InterruptScope interrupts(check_interrupt);
   action();

@@ -42,6 +42,8 @@ Index address_space() {
 
 Index available_memory() { return std::min({machine_memory(), cgroup_memory(), address_space()}); }
 
+Index memory_budget(Index limit) { return limit > 0 ? limit : available_memory() / 4; }
+
 // Not getrusage(): its high-water mark is inherited from the process that started this one.
 Index peak_memory() { return kilobytes_in("/proc/self/status", "VmHWM:", 0); }
 

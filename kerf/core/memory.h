@@ -13,6 +13,10 @@ namespace kerf {
 /// limit (version 1 and 2) and the address-space limit.
 Index available_memory();
 
+/// Most that work takes which can do with less: `limit`, or without one (0) a quarter of
+/// available_memory(), since the machine has other things to do.
+Index memory_budget(Index limit);
+
 /// Largest memory this process has held so far (resident set).
 Index peak_memory();
 

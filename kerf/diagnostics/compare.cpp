@@ -10,6 +10,7 @@
 #include "kerf/core/row_filter.h"
 #include "kerf/diagnostics/diagnose.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/fit_memory.h"
 #include "kerf/learn/training_rows.h"
 #include "kerf/model/model.h"
 
@@ -84,7 +85,11 @@ class Comparer {
              0,
              false,
              {}});
-    if (options_.sample > 0) add_qualities();  // first: what it may refuse must not cost fits
+    // What may be refused must not cost fits.
+    const FitJob job{source_, summary_, fit_, memory_limit_, progress_};
+    for (const Comparison::Entry& entry : out_.entries)
+      check_fit_memory(job, entry.spec.map, options_of(entry));
+    if (options_.sample > 0) add_qualities();
     const Index total = options_.seeds * std::ssize(out_.entries);
     for (Index s = 0; s < options_.seeds; ++s) {
       const auto seed = static_cast<std::uint64_t>(fit_.seed + s);
@@ -102,11 +107,16 @@ class Comparer {
   }
 
  private:
+  static Params options_of(const Comparison::Entry& entry) {
+    Params params = entry.spec.options;
+    if (entry.features > 0) params["features"] = std::to_string(entry.features);
+    return params;
+  }
+
   void run_one(Comparison::Entry& entry, std::size_t run, std::uint64_t seed, Split* split) {
     FitOptions options = fit_;
     options.seed = static_cast<Index>(seed);
-    Params params = entry.spec.options;
-    if (entry.features > 0) params["features"] = std::to_string(entry.features);
+    const Params params = options_of(entry);
     const FitResult result =
         split != nullptr
             ? fit(split->training, split->summary, entry.spec.map, params, options, memory_limit_)

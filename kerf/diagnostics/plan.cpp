@@ -269,7 +269,7 @@ FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const P
                         features,
                         outputs,
                         map.bytes(summary.cols, map.complete(options)),
-                        memory_limit > 0 ? memory_limit : available_memory(),
+                        memory_budget(memory_limit),
                         fit,
                         summary.task == Task::classification,
                         nullptr,

@@ -6,6 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/row_filter.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/fit_memory.h"
 #include "kerf/learn/training_rows.h"
 
 namespace kerf {
@@ -27,15 +28,15 @@ Index features_asked(const Params& options) {
   return static_cast<Index>(*number);
 }
 
-/// The options ask for nothing that only features can do, and a model that keeps all rows is not
-/// much larger than one of as many features as asked for.
-bool prefers_exact(const FitJob& job, Index features) {
+/// The options ask for nothing that only features can do (a number of them is one such thing), and a
+/// model that keeps all rows is not much larger than one of the default number of features.
+bool prefers_exact(const FitJob& job, const Params& map_options) {
   const FitOptions& options = job.options;
-  return !options.needs_features && (job.summary.copies == 1 || options.lambda) &&
-         job.summary.rows <= std::min(kExactRows, 2 * features) && options.loss == Loss::squared &&
-         options.solver == Solver::automatic && options.validation == Validation::folds &&
-         options.lambda_grid.empty() && !options.lambda_per_target && !options.variance &&
-         options.checkpoint.empty();
+  return !options.needs_features && !map_options.contains("features") &&
+         (job.summary.copies == 1 || options.lambda) && job.summary.rows <= kExactRows &&
+         options.loss == Loss::squared && options.solver == Solver::automatic &&
+         options.validation == Validation::folds && options.lambda_grid.empty() &&
+         !options.lambda_per_target && !options.variance && options.checkpoint.empty();
 }
 
 /// A sample of the rows in random order, scaled.
@@ -62,40 +63,82 @@ RowBlock sample_rows(const FitJob& job, Index count, const Scaling& scaling, dou
   return reordered(sample, rows);
 }
 
+/// Most that a fit may take: without a limit all that there is.
+Index most_memory(const FitJob& job) {
+  return job.memory_limit > 0 ? job.memory_limit : available_memory();
+}
+
+/// The number of features given, or the default, or fewer where only they fit: then `note` says so.
+/// Error (memory) if the number given does not fit.
+Index features_of(const FitJob& job, const Params& map_options, const MapCandidate& candidate,
+                  std::string& note) {
+  const Index asked = wants_growth(map_options) ? kFirstFeatures : features_asked(map_options);
+  Params options = candidate.options;
+  options["features"] = std::to_string(asked);
+  const FeatureMapEntry& entry = find_feature_map(candidate.map);
+  const Index fitting =
+      map_options.contains("features") ? 0 : features_that_fit(job, entry, options, asked);
+  if (fitting == asked) return asked;
+  if (fitting == 0) {
+    check_fit_memory(job, candidate.map, options);
+    return features_asked(map_options);
+  }
+  note = fmt::format(
+      "{} features instead of {}, which do not fit into the {} {} (--features or "
+      "--memory sets another number)",
+      fitting, asked, human_bytes(most_memory(job)),
+      job.memory_limit > 0 ? "given" : "that are free");
+  return fitting;
+}
+
+/// The choice on a sample of the rows.
+MapChoice choose(const FitJob& job, std::vector<MapCandidate> candidates, const Scaling& scaling,
+                 const MapChoiceOptions& options, double& read_seconds) {
+  RowBlock sample;
+  Matrix<double> targets;
+  if (candidates.size() > 1) {
+    const Targets encoder(job.summary, job.options);
+    const Index count = map_choice_rows(candidates, job.summary, encoder.outputs(), options);
+    sample = sample_rows(job, count, scaling, read_seconds);
+    std::vector<double> weights;
+    encoder.encode(sample, targets, weights);
+    sample.weights = std::move(weights);
+  }
+  return choose_map(std::move(candidates), sample, targets.view(), job.summary.rows, options,
+                    job.progress);
+}
+
 }  // namespace
 
 FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   double read = 0, total = 0;
   MapChoice choice;
+  std::string note;
   bool exact = false;
+  Params winner;
   {
     const Stopwatch watch(total);
     const Scaling scaling = make_scaling(job.options.scale, job.summary);
     auto candidates = map_candidates(map_options, job.summary, scaling);
     MapChoiceOptions options;
-    options.features = features_asked(map_options);
     options.seed = job.options.seed;
     options.memory_limit = job.memory_limit;
-    options.exact = !wants_growth(map_options) && prefers_exact(job, options.features) &&
-                    exact_options(candidates.front(), map_options);
-    RowBlock sample;
-    Matrix<double> targets;
-    if (candidates.size() > 1) {
-      const Index memory = job.memory_limit > 0 ? job.memory_limit : available_memory();
-      const Index count =
-          map_choice_rows(job.summary.rows, job.summary.cols, options.features, memory);
-      sample = sample_rows(job, count, scaling, read);
-      std::vector<double> weights;
-      Targets(job.summary, job.options).encode(sample, targets, weights);
-      sample.weights = std::move(weights);
+    exact = prefers_exact(job, map_options) && exact_options(candidates.front(), map_options);
+    if (exact && exact_fit_bytes(job) > most_memory(job)) {
+      note = fmt::format("features instead of the exact kernel, which would need {}",
+                         human_bytes(exact_fit_bytes(job)));
+      exact = false;
     }
-    choice = choose_map(std::move(candidates), sample, targets.view(), job.summary.rows, options,
-                        job.progress);
-    exact = options.exact;
+    options.exact = exact;
+    options.features =
+        exact ? kDefaultFeatures : features_of(job, map_options, candidates.front(), note);
+    choice = choose(job, std::move(candidates), scaling, options, read);
+    winner = choice.winner().options;
+    if (wants_growth(map_options))
+      winner["features"] = "auto";
+    else if (!exact)
+      winner["features"] = std::to_string(features_of(job, map_options, choice.winner(), note));
   }
-  Params winner = choice.winner().options;
-  if (const auto features = map_options.find("features"); features != map_options.end())
-    winner["features"] = features->second;
   const std::string map = choice.winner().map;
   FitResult result = exact ? fit_exact(job, *exact_options(choice.winner(), map_options))
                      : wants_growth(winner) ? fit_growing(job, map, winner)
@@ -103,6 +146,7 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   result.report.seconds.total += total;
   result.report.seconds.read += read;
   result.report.map_choice = std::move(choice);
+  if (!note.empty()) result.report.memory_note = note;
   return result;
 }
 
@@ -118,11 +162,14 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
   std::vector<FitReport::Growth> growth;
   double total = 0;
   std::string reason;
+  // More features are taken as long as they keep to the budget.
+  FitJob growing = job;
   for (Index features = kFirstFeatures; reason.empty(); features *= 2) {
     Params options = map_options;
     options["features"] = std::to_string(features);
     try {
-      FitResult next = fit_map(job, map, options);
+      FitResult next = fit_map(growing, map, options);
+      growing.memory_limit = memory_budget(job.memory_limit);
       const double error = next.report.cv_error.value_or(0);
       total += next.report.seconds.total;
       growth.push_back({features, error, next.report.seconds.total});

@@ -11,91 +11,60 @@
 namespace kerf {
 namespace {
 
-constexpr Index kSteps = 16;
-
-using Vector = std::vector<double>;
-
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
-  return sum;
-}
-
-/// The centred G of all parts.
-class CentredGram {
- public:
-  explicit CentredGram(std::span<const NormalEquations> parts) : parts_(parts) {
-    sum_.assign(static_cast<std::size_t>(parts.front().features()), 0.0);
-    for (const auto& part : parts) {
-      weight_ += part.weight();
-      for (std::size_t j = 0; j < sum_.size(); ++j)
-        sum_[j] += part.feature_sum(static_cast<Index>(j));
-    }
-  }
-  double weight() const { return weight_; }
-
-  Vector times(const Vector& v) const {
-    Vector out(v.size());
-    const double along = dot(sum_, v) / weight_;
-    for (std::size_t j = 0; j < v.size(); ++j) out[j] = -sum_[j] * along;
-    for (const auto& part : parts_) {
-      const Matrix<double> product =
-          part.gram_times(MatrixView<const double>(v.data(), std::ssize(v), 1));
-      for (std::size_t j = 0; j < v.size(); ++j) out[j] += product(static_cast<Index>(j), 0);
-    }
-    return out;
-  }
-
- private:
-  std::span<const NormalEquations> parts_;
-  Vector sum_;
-  double weight_ = 0;
-};
+constexpr Index kProbes = 8;
+constexpr double kSpread = 3;  // k of the header; 1 is what it was on average in 60 fits
 
 }  // namespace
 
-double condition_number(std::span<const NormalEquations> parts, double lambda) {
-  const CentredGram gram(parts);
-  const Index m = parts.front().features(), steps = std::min(kSteps, m);
-  std::vector<Vector> basis;
-  Matrix<double> tridiagonal(steps, steps);
-  tridiagonal.fill(0);
-  Vector next(static_cast<std::size_t>(m));
-  rng::fill_normal(rng::Key{1}.child("condition"), 0, next);
-  Index size = 0;
-  for (double norm = std::sqrt(dot(next, next)); size < steps && norm > 0; ++size) {
-    for (double& value : next) value /= norm;
-    basis.push_back(next);
-    next = gram.times(next);
-    tridiagonal(size, size) = dot(next, basis.back());
-    const double before = std::sqrt(dot(next, next));
-    for (int round = 0; round < 2; ++round)
-      for (const Vector& q : basis) {
-        const double part = dot(next, q);
-        for (std::size_t j = 0; j < next.size(); ++j) next[j] -= part * q[j];
-      }
-    norm = std::sqrt(dot(next, next));
-    if (!(norm > 1e-13 * before)) norm = 0;  // the space is all there is
-    if (size + 1 < steps) tridiagonal(size, size + 1) = norm;
+double rounding_error(std::span<const NormalEquations* const> parts,
+                      MatrixView<const double> factor, double lambda,
+                      MatrixView<const double> weights) {
+  const Index m = factor.rows;
+  double n = 0;
+  std::vector<double> size(static_cast<std::size_t>(m), 0.0);  // G_jj
+  for (const auto* part : parts) {
+    n += part->weight();
+    for (Index j = 0; j < m; ++j) size[static_cast<std::size_t>(j)] += part->diagonal(j);
   }
-  if (size == 0) return 1;
-  std::vector<double> values(static_cast<std::size_t>(size));
-  blas::symmetric_eigen({tridiagonal.data(), size, size, steps}, values);
-  const double shift = gram.weight() * lambda;
-  return (values.back() + shift) / (std::max(values.front(), 0.0) + shift);
+  Matrix<double> noise(m, kProbes), moved(m, kProbes);
+  rng::fill_normal(rng::Key{1}.child("rounding"), 0,
+                   std::span(noise.data(), static_cast<std::size_t>(m * kProbes)));
+  for (Index j = 0; j < m; ++j)
+    for (Index k = 0; k < kProbes; ++k)
+      moved(j, k) = noise(j, k) *= std::sqrt(std::max(0.0, size[static_cast<std::size_t>(j)]));
+  blas::cholesky_solve(factor, moved.view());
+  const double unit =
+      kSpread * (parts.front()->precision() == Precision::single_ ? 0x1p-24 : 0x1p-53);
+  // The spectral norm of dG: so much of n lambda may be gone.
+  double squares = 0;
+  for (const double value : size) squares += value * value;
+  const double lost = 2 * unit * std::sqrt(squares);
+  double gain = 0;  // summed squares of predictions for noise of size 1
+  for (Index j = 0; j < m; ++j)
+    for (Index k = 0; k < kProbes; ++k)
+      gain +=
+          (moved(j, k) * noise(j, k) + (lost - n * lambda) * moved(j, k) * moved(j, k)) / kProbes;
+  double worst = 0;
+  for (Index t = 0; t < weights.cols; ++t) {
+    double square = 0, sum = 0, weighted = 0;
+    for (const auto* part : parts) {
+      square += part->target_square(t);
+      sum += part->target_sum(t);
+    }
+    for (Index j = 0; j < m; ++j)
+      weighted += size[static_cast<std::size_t>(j)] * weights(j, t) * weights(j, t);
+    const double variance = square / n - sum / n * (sum / n);
+    if (variance > 0) worst = std::max(worst, (weighted + square) / (n * variance));
+  }
+  return unit * std::sqrt(std::max(0.0, gain) * worst);
 }
 
-double reach_of(Precision precision) { return precision == Precision::single_ ? 1e5 : 1e10; }
-
-std::string condition_warning(std::span<const NormalEquations> parts, double lambda,
-                              Precision precision) {
-  const double condition = condition_number(parts, lambda);
-  if (!(condition > reach_of(precision))) return "";
+std::string rounding_warning(double error, Precision precision) {
+  if (!(error > kTolerable)) return "";
   return fmt::format(
-      "the condition number is about {:.1g} or more: with sums in {} precision, which reach to "
-      "{:.0g}, "
-      "predictions may be off by more than 1e-4; raise --lambda{}",
-      condition, kPrecisionNames[static_cast<int>(precision)], reach_of(precision),
+      "rounding in sums of {} precision may move predictions by about {:.1g} standard deviations "
+      "of the target: raise --lambda{}",
+      kPrecisionNames[static_cast<int>(precision)], error,
       precision == Precision::single_ ? " or take --precision double" : "");
 }
 

@@ -6,20 +6,13 @@
 #include "kerf/learn/exact_at_lambda.h"
 #include "kerf/learn/exact_ridge.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/fit_memory.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/temperature.h"
 #include "kerf/learn/training_rows.h"
 
 namespace kerf {
 namespace {
-
-/// Bytes of all rows, sparse ones as many a row as in the sample.
-Index bytes_of_rows(const DataSummary& summary, Precision precision) {
-  const Index cell = precision == Precision::double_ ? 12 : 4;  // the doubles, and rounded ones
-  if (!summary.is_sparse) return cell * summary.rows * summary.cols;
-  const Index sampled = std::max<Index>(1, summary.sample.rows());
-  return 8 * (summary.sample.sparse.view().nonzeros() / sampled + 2) * summary.rows;
-}
 
 /// The kernel's options, complete and with numbers for "auto", and its name as "kernel".
 Params resolve_kernel(const Params& options, const DataSummary& summary, const Scaling& scaling) {
@@ -41,22 +34,6 @@ void check_exact_fit(const FitJob& job) {
   KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
                "--map exact leaves single rows out, but an image's copies would remain: give "
                "--lambda, or take a feature map");
-}
-
-/// Memory of the fit; Error (memory) if that is more than there is.
-Index exact_memory(const FitJob& job, Index outputs) {
-  const Index n = job.summary.rows;
-  KERF_REQUIRE(job.options.lambda || n <= blas::kMostEigen, memory,
-               "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
-               "give --lambda, or take a feature map",
-               n, blas::kMostEigen);
-  // The rows as read and as kept; the Gram matrix and what its solution takes.
-  const Index bytes = 2 * bytes_of_rows(job.summary, job.options.precision) +
-                      bytes_per_element(job.options.lambda ? 1 : 2) * n * n +
-                      8 * n * (5 * outputs + 64 + kLeftOutRows);
-  require_memory(bytes, job.memory_limit, fmt::format("the exact kernel of {} rows", n),
-                 "take fewer --rows, a feature map, or raise --memory");
-  return bytes;
 }
 
 /// Scaling and recipe, with numbers for everything automatic.
@@ -109,6 +86,25 @@ void check_exact_options(const Params& options) {
   entry.make(params);
 }
 
+Index exact_fit_bytes(const FitJob& job) {
+  const Index n = job.summary.rows, outputs = Targets(job.summary, job.options).outputs();
+  // The rows as read and as kept; the Gram matrix and what its solution takes.
+  return 2 * bytes_of_rows(job.summary, n, job.options.precision) +
+         bytes_per_element(job.options.lambda ? 1 : 2) * n * n + blas::factor_scratch(n) +
+         8 * n * (5 * outputs + 64 + kLeftOutRows);
+}
+
+Index require_exact_memory(const FitJob& job) {
+  const Index n = job.summary.rows, bytes = exact_fit_bytes(job);
+  KERF_REQUIRE(job.options.lambda || n <= blas::kMostEigen, memory,
+               "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
+               "give --lambda, or take a feature map",
+               n, blas::kMostEigen);
+  require_memory(bytes, job.memory_limit, fmt::format("the exact kernel of {} rows", n),
+                 "take fewer --rows, a feature map, or raise --memory");
+  return bytes;
+}
+
 FitResult fit_exact(const FitJob& job, const Params& options) {
   check_exact_options(options);
   check_exact_fit(job);
@@ -117,7 +113,9 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
   {
     const Stopwatch watch(outcome.seconds.total);
     const Targets encoder(job.summary, job.options);
-    outcome.estimated_memory = exact_memory(job, encoder.outputs());
+    outcome.estimated_memory = require_exact_memory(job);
+    outcome.memory_note = memory_note(outcome.estimated_memory, job.memory_limit,
+                                      fmt::format("the exact kernel of {} rows", job.summary.rows));
     plan_model(job, options, result);
     RowBlock rows;
     {

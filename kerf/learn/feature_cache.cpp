@@ -23,9 +23,12 @@ FeatureCache::FeatureCache(TrainingRows& rows, Form form, Index folds, Precision
     const Stopwatch watch(rows.seconds().accumulate);
     if (folds_.empty()) {
       const Origin origin = origin_of(block.z, block.y);
-      for (Index f = 0; f < folds; ++f) folds_.emplace_back(origin, precision, SumsOf::cross);
+      // Right-hand sides always in double: what they are off no residual would tell.
+      for (Index f = 0; f < folds; ++f)
+        folds_.emplace_back(origin, Precision::double_, SumsOf::cross);
     }
-    folds_[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
+    add_sums(block);
+    if (precision == Precision::single_) centre_and_weight(origin(), block.weights, block.z);
     for (Index i = 0; i < block.y.rows; ++i)
       std::ranges::copy(block.y.row(i), y_.row(at + i).begin());
     weights_.insert(weights_.end(), block.weights.begin(), block.weights.end());
@@ -36,6 +39,20 @@ FeatureCache::FeatureCache(TrainingRows& rows, Form form, Index folds, Precision
     if (!has_random_access()) also(at, block.z, block.weights);
     at += block.z.rows;
   });
+}
+
+/// A few rows at a time, which are made double.
+void FeatureCache::add_sums(const TrainingRows::Block& block) {
+  constexpr Index kRows = 512;
+  for (Index first = 0; first < block.z.rows; first += kRows) {
+    const Index last = std::min(first + kRows, block.z.rows);
+    const auto weights = block.weights.empty()
+                             ? block.weights
+                             : block.weights.subspan(static_cast<std::size_t>(first),
+                                                     static_cast<std::size_t>(last - first));
+    folds_[static_cast<std::size_t>(block.fold)].add(block.z.slice(first, last),
+                                                     block.y.slice(first, last), weights);
+  }
 }
 
 void FeatureCache::keep(Index first, MatrixView<const float> z) {

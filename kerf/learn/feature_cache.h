@@ -64,6 +64,7 @@ class FeatureCache {
   struct Range {
     Index first, rows, fold;
   };
+  void add_sums(const TrainingRows::Block& block);
   void keep(Index first, MatrixView<const float> z);
   void pass_over_kept(const std::function<void(const Piece&)>& body) const;
   void pass_again(const std::function<void(const Piece&)>& body);

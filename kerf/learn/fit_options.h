@@ -127,6 +127,7 @@ struct FitReport {
   Solver solver = Solver::cholesky;
   std::string solver_reason;            ///< why this one, in words
   Index estimated_memory = 0;           ///< before the fit began
+  std::string memory_note;              ///< for the first line of a report, or "" (fit_memory.h)
   Index passes = 0;                     ///< over the features after the first; 0: a direct solver
   double residual = 0;                  ///< of an iterative solver, relative and preconditioned
   std::vector<std::string> notes;       ///< how the solver went about it

@@ -95,7 +95,7 @@ TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
     exact.push_back(cross_validation_errors(folds, grid.back()));
   }
   for (const bool per_target : {false, true}) {
-    const auto [choice, model] = choose_lambda(folds, {grid, per_target}, {});
+    const auto [choice, model, factor] = choose_lambda(folds, {grid, per_target}, {});
     std::vector<std::size_t> best(3, 0);
     std::size_t best_of_all = 0;
     const auto mean = [&](std::size_t k) { return (exact[k][0] + exact[k][1] + exact[k][2]) / 3; };

@@ -102,9 +102,9 @@ class ErrorsByPath {
 ChosenModel solve_chosen(std::span<const NormalEquations* const> all, LambdaTable& table,
                          bool per_target) {
   for (;;) {
-    ChosenModel result{table.choice(per_target), {}};
+    ChosenModel result{table.choice(per_target), {}, {}};
     try {
-      result.model = solve_ridge(all, result.choice);
+      result.model = solve_ridge(all, result.choice, &result.factor);
       return result;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::numeric) throw;

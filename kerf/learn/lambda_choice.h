@@ -36,7 +36,8 @@ std::vector<double> lambdas_asked(const FitOptions& options);
 
 struct ChosenModel {
   LambdaChoice choice;
-  LinearModel model;  ///< trained on all folds with that choice
+  LinearModel model;           ///< trained on all folds with that choice
+  Matrix<double> factor = {};  ///< of its system (ridge.h)
 };
 
 ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSearch& search,

@@ -7,10 +7,13 @@
 #include <limits>
 #include <map>
 
+#include "kerf/core/blas.h"
 #include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/fit_memory.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/leave_one_out.h"
 #include "kerf/learn/normal_equations.h"
@@ -24,6 +27,7 @@ namespace {
 constexpr Index kFirstRows = 400, kMostRows = 800;  // exact rounds
 constexpr Index kDualRows = 1200;                   // last round, where features are many,
 constexpr Index kMostFeatureRows = 8192;            // and where they are few
+constexpr Index kLeastRows = 100;                   // fewer tell nothing
 constexpr Index kFewestFeatures = 256, kMostFeatures = 2048;
 constexpr std::size_t kFinalists = 3;
 constexpr std::size_t kKeptPart = 3;   // of a family, one in so many goes on,
@@ -32,8 +36,10 @@ constexpr double kHopeless = 2;        // an error so many times the best: no mo
 constexpr double kFewFlops = 1.2e10;   // sums of one trial: a tenth of a second
 constexpr double kBehind = 1.2;        // the same in the last round
 constexpr Index kFolds = 5;
-constexpr int kLeastFeatureStep = -12;  // as in dual_ridge.cpp
-constexpr int kStartStep = -3;          // first lambda looked at: unit 10^-1.5
+constexpr Index kGramColumns = 512;      // of features that dual_ridge.cpp makes double at a time
+constexpr Index kGramScratch = 4 << 20;  // of a thread that computes tiles of distances
+constexpr int kLeastFeatureStep = -12;   // as in dual_ridge.cpp
+constexpr int kStartStep = -3;           // first lambda looked at: unit 10^-1.5
 constexpr Index kWideRows = 128;  // from here on fast transforms are quicker: bench/fourier_bench
 
 /// Errors closer than this are equal: rounding must not decide.
@@ -70,6 +76,22 @@ Params with_features(const Params& options, Index features) {
   Params all = options;
   all["features"] = std::to_string(features);
   return all;
+}
+
+/// The last round, for a sample of `have` rows of a fit of `rows`.
+struct FeatureRound {
+  Index features, rows;
+  bool by_folds;
+};
+
+FeatureRound feature_round_of(Index have, Index rows, Index features_to_come) {
+  const double part = static_cast<double>(have) / static_cast<double>(rows);
+  const Index most = std::min(features_to_come, kMostFeatures);
+  const auto some = static_cast<Index>(static_cast<double>(features_to_come) * part);
+  const Index features =
+      std::max<Index>(2, std::clamp(some, std::min(most, kFewestFeatures), most) / 2 * 2);
+  const bool by_folds = 2 * features < have;
+  return {features, by_folds ? have : std::min(have, kDualRows), by_folds};
 }
 
 /// The sample with everything that the rounds share.
@@ -181,21 +203,31 @@ void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTab
   sort_trials(choice.trials, count);
 }
 
+Index most_exact_rows(Index have, bool exact) {
+  return std::min(have, exact ? kDualRows : kMostRows);
+}
+
+/// All of them; how many candidates are left.
+std::size_t exact_rounds(MapChoice& choice, const Sample& sample, const Progress& progress) {
+  const Index most = most_exact_rows(sample.rows.rows(), sample.options.exact);
+  const PairTable table(sample.rows.x().slice(0, most));
+  std::size_t count = choice.trials.size();
+  for (Index n = std::min(kFirstRows, most);; n = std::min(2 * n, most)) {
+    exact_round(choice, count, n, table, sample, progress);
+    if (!sample.options.keep_all || n == most) count = survivors(choice.trials, count);
+    if (n == most) return count;
+  }
+}
+
 void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sample& sample,
                    const Progress& progress) {
-  const Index have = sample.rows.rows(), m = sample.options.features;
-  const double part = static_cast<double>(have) / static_cast<double>(rows);
-  const Index most = std::min(m, kMostFeatures);
-  const Index features = std::clamp<Index>(static_cast<Index>(static_cast<double>(m) * part),
-                                           std::min(most, kFewestFeatures), most) /
-                         2 * 2;
-  const bool by_folds = 2 * features < have;
-  const Index used = by_folds ? have : std::min(have, kDualRows);
+  const auto [features, used, by_folds] =
+      feature_round_of(sample.rows.rows(), rows, sample.options.features);
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
     report(progress, "trying features", static_cast<Index>(i), static_cast<Index>(count));
     MapChoice::Trial& trial = choice.trials[i];
-    const auto map = make_map(trial.candidate, std::max<Index>(features, 2), sample);
+    const auto map = make_map(trial.candidate, features, sample);
     trial.errors.push_back(
         by_folds ? error_by_folds(*map, used, sample)
                  : error_by_leave_one_out(*map, used, trial.lambda_step, best, sample));
@@ -203,6 +235,34 @@ void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sampl
   }
   choice.rounds.push_back({used, features});
   sort_trials(choice.trials, count);
+}
+
+/// Most memory that a choice on `count` rows of the data takes at once.
+Index choice_bytes(const std::vector<MapCandidate>& candidates, const DataSummary& summary,
+                   Index targets, Index count, const MapChoiceOptions& options) {
+  // The rows themselves, their targets as read and as numbers to be fitted.
+  const Index kept = bytes_of_rows(summary, count) + 8 * count * (2 * targets + 4);
+  const Index sampling = kept + 2 * bytes_of_rows(summary, count) + 96 * count;
+  const auto among_rows = [&](Index n, Index matrices) {
+    return 8 * n * (matrices * n + 2 * targets) + blas::factor_scratch(n);
+  };
+  const Index exact_rows = most_exact_rows(count, options.exact);
+  // Distances, the kernel and its factor; threads turn tiles of rows into distances.
+  const Index exact = among_rows(exact_rows, 3) + threads() * kGramScratch;
+  if (options.exact) return std::max(sampling, kept + exact);
+  const auto [m, used, by_folds] = feature_round_of(count, summary.rows, options.features);
+  Index map = 0;
+  for (const MapCandidate& candidate : candidates) {
+    const FeatureMapEntry& entry = find_feature_map(candidate.map);
+    map = std::max(map,
+                   entry.bytes(summary.cols, entry.complete(with_features(candidate.options, m))));
+  }
+  const Index folds = kFolds * NormalEquations::bytes(m, targets) +
+                      NormalEquations::scratch_bytes(Precision::single_, threads()) +
+                      lambda_choice_bytes(m, targets, kFolds) + blas::factor_scratch(m);
+  const Index dual = among_rows(used, 2) + 8 * used * kGramColumns;
+  const Index last = map + 4 * used * m + (by_folds ? folds : dual);
+  return std::max(sampling, kept + std::max(exact, last));
 }
 
 std::string explain(const MapChoice& choice) {
@@ -283,21 +343,10 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
                      const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const Sample sample{sample_rows, targets, options};
-  const Index exact_rows = std::min(sample_rows.rows(), options.exact ? kDualRows : kMostRows);
-  const Index dual_rows = std::min(sample_rows.rows(), kDualRows);
   MapChoice choice;
   for (MapCandidate& candidate : candidates) choice.trials.push_back({std::move(candidate), {}, 0});
   if (choice.trials.size() > 1) {
-    require_memory(32 * dual_rows * dual_rows, options.memory_limit,
-                   fmt::format("--map auto on a sample of {} rows", dual_rows),
-                   "name the map with --map, or raise --memory");
-    const PairTable table(sample_rows.x().slice(0, exact_rows));
-    std::size_t count = choice.trials.size();
-    for (Index n = std::min(kFirstRows, exact_rows);; n = std::min(2 * n, exact_rows)) {
-      exact_round(choice, count, n, table, sample, progress);
-      if (!options.keep_all || n == exact_rows) count = survivors(choice.trials, count);
-      if (n == exact_rows) break;
-    }
+    const std::size_t count = exact_rounds(choice, sample, progress);
     if (!options.exact) feature_round(choice, count, rows, sample, progress);
   }
   choice.reason = explain(choice);
@@ -319,17 +368,24 @@ std::optional<Params> exact_options(const MapCandidate& candidate, const Params&
   return options;
 }
 
-Index map_choice_rows(Index rows, Index cols, Index features, Index memory) {
-  // Four matrices of n x n numbers in a quarter of the memory; rows of at most 1 GB.
-  const auto by_memory = static_cast<Index>(std::sqrt(static_cast<double>(memory) / 128));
-  const Index dual = std::clamp<Index>(std::min(by_memory, kDualRows), 2, rows);
-  const Index by_size = std::max(dual, (Index{1} << 28) / std::max<Index>(cols, 1));
+Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSummary& summary,
+                      Index targets, const MapChoiceOptions& options) {
+  const Index rows = summary.rows;
+  const Index dual = std::clamp<Index>(kDualRows, 2, rows);
+  // Rows of at most 1 GB.
+  const Index by_size = std::max(dual, (Index{1} << 28) / std::max<Index>(summary.cols, 1));
   // A quarter of the rows and of the features costs a 64th of the fit; all of both where that is
   // little.
-  const auto n = static_cast<double>(rows), m = static_cast<double>(features);
+  const auto n = static_cast<double>(rows), m = static_cast<double>(options.features);
   const double part = std::clamp(std::cbrt(kFewFlops / (n * m * m)), 0.25, 1.0);
   const Index some = std::min({static_cast<Index>(part * n), kMostFeatureRows, by_size});
-  return rows > features ? std::max(dual, some) : dual;
+  Index count = rows > options.features ? std::max(dual, some) : dual;
+  const Index memory = memory_budget(options.memory_limit), least = std::min(rows, kLeastRows);
+  const auto bytes = [&] { return choice_bytes(candidates, summary, targets, count, options); };
+  while (count > least && bytes() > memory) count = std::max(least, count - count / 8 - 1);
+  require_memory(bytes(), options.memory_limit, fmt::format("choosing the map on {} rows", count),
+                 "name the map with --map, or raise --memory");
+  return count;
 }
 
 }  // namespace kerf

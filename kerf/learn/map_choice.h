@@ -15,7 +15,8 @@
 //
 // Error:      the choice is that of the sample: what it loses against the best of all candidates is
 //             measured by experiments/auto_map.py.
-// Cost:       about 1e11 flops and 50 MB, or a small part of the fit to come.
+// Cost:       about 1e11 flops and 50 to 150 MB, or a small part of the fit to come; a smaller sample
+//             where the memory given asks for it.
 // Reference:  Jamieson & Talwalkar, "Non-stochastic best arm identification", AISTATS 2016.
 // Differs:    rungs by rows; exact leave-one-out in place of a held-out set; the last rung.
 //
@@ -87,7 +88,10 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
 /// its features have.
 std::optional<Params> exact_options(const MapCandidate& candidate, const Params& given);
 
-/// Rows that choose_map() would like to have, of `rows` x `cols` for a fit with so many features.
-Index map_choice_rows(Index rows, Index cols, Index features, Index memory);
+/// Rows for choose_map(): as many as it would like to have, or as keep to the memory (options'
+/// limit; without one memory_budget()).  Error (memory) if too few would.  `targets`: columns of
+/// what the regression is trained on.
+Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSummary& summary,
+                      Index targets, const MapChoiceOptions& options);
 
 }  // namespace kerf

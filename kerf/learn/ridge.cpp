@@ -30,17 +30,22 @@ double total_weight(Parts parts) {
 /// A solution in the coordinates of the sums: y - d = b + W^T (z - c).
 struct Centred {
   LinearModel model;
+  Matrix<double> factor;
   Index failed_at = 0;  // order of the block that was not positive definite
 };
 
-Centred solve_centred(Parts parts, double lambda, const Matrix<float>* penalty = nullptr) {
-  const NormalEquations& first = *parts.front();
-  const Index m = first.features(), targets = first.targets();
-  const double n = total_weight(parts);
-  std::vector<double> sum(static_cast<std::size_t>(m));
-  for (Index j = 0; j < m; ++j)
-    sum[static_cast<std::size_t>(j)] = total(parts, &NormalEquations::feature_sum, j);
+std::vector<double> feature_sums(Parts parts) {
+  std::vector<double> sum;
+  for (Index j = 0; j < parts.front()->features(); ++j)
+    sum.push_back(total(parts, &NormalEquations::feature_sum, j));
+  return sum;
+}
 
+/// The upper triangle of G - s s^T/n + n lambda P.
+Matrix<double> centred_system(Parts parts, double lambda, const Matrix<float>* penalty) {
+  const Index m = parts.front()->features();
+  const double n = total_weight(parts);
+  const std::vector<double> sum = feature_sums(parts);
   Matrix<double> a(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -51,7 +56,15 @@ Centred solve_centred(Parts parts, double lambda, const Matrix<float>* penalty =
     }
   });
   for (const auto* part : parts) part->add_gram_to(a.view());
+  return a;
+}
 
+Centred solve_centred(Parts parts, double lambda, const Matrix<float>* penalty = nullptr) {
+  const NormalEquations& first = *parts.front();
+  const Index m = first.features(), targets = first.targets();
+  const double n = total_weight(parts);
+  const std::vector<double> sum = feature_sums(parts);
+  Matrix<double> a = centred_system(parts, lambda, penalty);
   Centred result;
   result.failed_at = blas::cholesky(a.view());
   if (result.failed_at != 0) return result;
@@ -72,6 +85,7 @@ Centred solve_centred(Parts parts, double lambda, const Matrix<float>* penalty =
     const double target = total(parts, &NormalEquations::target_sum, t);
     result.model.intercept.push_back((target - projected) / n);
   }
+  result.factor = std::move(a);
   return result;
 }
 
@@ -96,23 +110,26 @@ void add_squared_errors(const NormalEquations& part, const LinearModel& model,
 
 }  // namespace
 
-LinearModel solve_ridge(Parts parts, double lambda, const Matrix<float>* penalty) {
+LinearModel solve_ridge(Parts parts, double lambda, const Matrix<float>* penalty,
+                        Matrix<double>* factor) {
   Centred result = solve_centred(parts, lambda, penalty);
   KERF_REQUIRE(result.failed_at == 0, numeric,
                "the ridge system is singular at lambda = {:.3g} (leading block {} of {}): "
                "raise --lambda, or leave it to be chosen",
                lambda, result.failed_at, parts.front()->features());
   undo_origin(parts.front()->origin(), result.model);
+  if (factor != nullptr) *factor = std::move(result.factor);
   return std::move(result.model);
 }
 
-LinearModel solve_ridge(Parts parts, const LambdaChoice& choice) {
-  if (choice.per_target.empty()) return solve_ridge(parts, choice.lambda);
+LinearModel solve_ridge(Parts parts, const LambdaChoice& choice, Matrix<double>* factor) {
+  if (choice.per_target.empty()) return solve_ridge(parts, choice.lambda, nullptr, factor);
   LinearModel all{Matrix<double>(parts.front()->features(), parts.front()->targets()), {}};
   all.intercept.resize(choice.per_target.size());
   const std::set<double> lambdas(choice.per_target.begin(), choice.per_target.end());
   for (const double lambda : lambdas) {
-    const LinearModel model = solve_ridge(parts, lambda);
+    const bool least = lambda == *lambdas.begin();
+    const LinearModel model = solve_ridge(parts, lambda, nullptr, least ? factor : nullptr);
     for (std::size_t t = 0; t < choice.per_target.size(); ++t) {
       if (choice.per_target[t] != lambda) continue;
       const auto column = static_cast<Index>(t);

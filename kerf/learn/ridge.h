@@ -20,9 +20,10 @@
 namespace kerf {
 
 /// Throws Error (numeric) when the matrix is singular, with the lambda that failed.
-/// `penalty`: P of lambda w^T P w; none: the identity.
+/// `penalty`: P of lambda w^T P w; none: the identity.  `factor` (if wanted) becomes the upper R of
+/// G - s s^T/n + n lambda P = R^T R.
 LinearModel solve_ridge(std::span<const NormalEquations* const> parts, double lambda,
-                        const Matrix<float>* penalty = nullptr);
+                        const Matrix<float>* penalty = nullptr, Matrix<double>* factor = nullptr);
 
 /// mean(diag(G - s s^T/n))/n over the parts: the unit of the automatic grid of lambda.
 double lambda_unit(std::span<const NormalEquations* const> parts);
@@ -37,8 +38,9 @@ struct LambdaChoice {
   std::vector<double> per_target;  ///< one for each target, where that was asked for
 };
 
-/// With the lambda chosen for each target, or the one for all.
-LinearModel solve_ridge(std::span<const NormalEquations* const> parts, const LambdaChoice& choice);
+/// With the lambda chosen for each target, or the one for all; the factor is that of the least.
+LinearModel solve_ridge(std::span<const NormalEquations* const> parts, const LambdaChoice& choice,
+                        Matrix<double>* factor = nullptr);
 
 /// Mean squared error of each target on each fold of a model trained on the others.
 /// Infinite if a training matrix is singular.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/sgd_state.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kerf/core/blas.h"
@@ -12,13 +13,18 @@ namespace kerf {
 namespace {
 
 constexpr Index kStepColumns = 4096;  // whose gradient is used while it is in the cache
+constexpr double kMostRidge = 1e30;   // in single precision: weights are 0 long before
 
-/// Columns that have had no gradient yet stay as they are.
-void adagrad_step(const float* gradient, Index count, float rate, float* weights, float* squares) {
+// The penalty's part of a step is implicit, w := (w - r g) / (1 + 2 lambda r), g that of the loss
+// alone: it draws towards 0 for any lambda, where a step along 2 lambda w would overshoot.
+
+/// Columns that have had no gradient yet have no weight either.
+void adagrad_step(const float* gradient, Index count, float rate, float ridge, float* weights,
+                  float* squares) {
   for (Index j = 0; j < count; ++j) {
     squares[j] += gradient[j] * gradient[j];
-    const float root = std::sqrt(squares[j]);
-    weights[j] -= rate * gradient[j] / (root > 0 ? root : 1.0f);
+    const float root = squares[j] > 0 ? std::sqrt(squares[j]) : 1.0f;
+    weights[j] = (weights[j] - rate * gradient[j] / root) / (1 + ridge * rate / root);
   }
 }
 
@@ -35,7 +41,8 @@ SgdState::SgdState(Index scores, Index features)
 
 void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
   const auto scale = static_cast<float>(1 / batch.weight),
-             ridge = static_cast<float>(2 * how.lambda), rate = static_cast<float>(how.rate);
+             ridge = static_cast<float>(std::min(2 * how.lambda, kMostRidge)),
+             rate = static_cast<float>(how.rate);
   // Our threads, not those of BLAS, whose waiting takes time from the making of features.
   parallel_for(weights.cols(), kStepColumns, [&](Index begin, Index end) {
     const Index count = end - begin;
@@ -47,11 +54,11 @@ void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
       const auto sum = static_cast<float>(batch.derivative_sums[static_cast<std::size_t>(k)]);
       float* const w = weights.row(k).data() + begin;
       float* const g = gradient.row(k).data();
-      for (Index j = 0; j < count; ++j) g[j] = (g[j] - sum * centre[j]) * scale + ridge * w[j];
+      for (Index j = 0; j < count; ++j) g[j] = (g[j] - sum * centre[j]) * scale;
       if (how.adaptive)
-        adagrad_step(g, count, rate, w, squares.row(k).data() + begin);
+        adagrad_step(g, count, rate, ridge, w, squares.row(k).data() + begin);
       else
-        for (Index j = 0; j < count; ++j) w[j] -= rate * g[j];
+        for (Index j = 0; j < count; ++j) w[j] = (w[j] - rate * g[j]) / (1 + ridge * rate);
     }
   });
   for (std::size_t k = 0; k < intercept.size(); ++k) {

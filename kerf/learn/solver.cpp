@@ -60,17 +60,16 @@ SolverChoice choose_solver(const Problem& problem) {
   const auto is = [](Solver solver) {
     return [=](const Candidate& c) { return c.entry->solver == solver; };
   };
+  if (candidates.size() > 1) std::erase_if(candidates, is(Solver::sgd));
   // Fewer rows than features: sums in single precision are singular but for their rounding.
-  const bool another = std::ranges::any_of(candidates, [&](const Candidate& c) {
-    return !is(Solver::cholesky)(c) && !is(Solver::sgd)(c) && fits(c);
-  });
+  const bool another = std::ranges::any_of(
+      candidates, [&](const Candidate& c) { return !is(Solver::cholesky)(c) && fits(c); });
   if (another && problem.rows <= problem.features &&
       problem.options.precision == Precision::single_)
     std::erase_if(candidates, is(Solver::cholesky));
-  // How many steps pcg will take is a guess: it must be worth a quarter.  sgd ends far from a
-  // minimiser: only where nothing else fits.
+  // How many steps pcg will take is a guess: it must be worth a quarter.
   const auto handicap = [&](const Candidate& c) {
-    return is(Solver::sgd)(c) ? 1e6 + c.seconds : is(Solver::pcg)(c) ? 1.25 * c.seconds : c.seconds;
+    return is(Solver::pcg)(c) ? 1.25 * c.seconds : c.seconds;
   };
   std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
     if (fits(a) != fits(b)) return fits(a);

@@ -16,12 +16,13 @@ namespace kerf {
 struct Problem {
   Index rows, inputs, features, outputs;
   Index map_bytes = 0;  ///< memory of the feature map
-  Index memory = 0;     ///< most that may be used
+  Index memory = 0;     ///< to keep to (memory_budget() of core/memory.h)
   const FitOptions& options;
   bool classification = false;
   Checkpoint* checkpoint = nullptr;        ///< none: nothing is kept
   Index copies = 1;                        ///< consecutive rows made of one example
   const Matrix<float>* penalty = nullptr;  ///< P of the penalty w^T P w; none: the identity
+  Index most = 0;                          ///< that may be used where nothing keeps to `memory`
 };
 
 struct SolverEntry {
@@ -51,7 +52,9 @@ struct SolverChoice {
   std::string reason;
 };
 
-/// The solver asked for (Error (usage) if it cannot), or the quickest that fits the memory.
+/// The solver asked for (Error (usage) if it cannot), or the quickest that keeps to the memory, or
+/// the leanest where none does: whether that is too much is for the caller to say.  sgd, which ends
+/// far from a minimiser, is taken only if it is named or nothing else can do what is asked for.
 SolverChoice choose_solver(const Problem& problem);
 
 /// Lambda (given or chosen) and weights from the sums of folds.

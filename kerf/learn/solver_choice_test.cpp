@@ -50,7 +50,8 @@ TEST(SolverChoice, FollowsSizeAndMemory) {
   EXPECT_EQ(chosen(467000, 8192, 16 * kGiga), Solver::pcg);
 }
 
-TEST(SolverChoice, LeavesStochasticGradientsForWhatNothingElseFits) {
+// It used to be taken, in silence, where nothing else fitted: far from the least error.
+TEST(SolverChoice, LeavesStochasticGradientsToWhoNamesThem) {
   constexpr Index kGiga = Index{1} << 30;
   FitOptions options;
   // Copies of images: no rows are left out, and pcg is for more rows than features.
@@ -65,9 +66,8 @@ TEST(SolverChoice, LeavesStochasticGradientsForWhatNothingElseFits) {
   ASSERT_GT(dual_solver().bytes(tight), tight.memory);
   EXPECT_EQ(choose_solver(tight).entry->solver, Solver::cholesky);
   const Problem large{20000, 90, 200000, 1, 0, 4 * kGiga, options};
-  const auto [entry, reason] = choose_solver(large);
-  EXPECT_EQ(entry->solver, Solver::sgd);
-  EXPECT_LT(entry->seconds(large), 1e4);  // no handicap in what is said
+  EXPECT_GT(choose_solver(large).entry->bytes(large), large.memory);
+  EXPECT_NE(choose_solver(large).entry->solver, Solver::sgd);
 }
 
 // One lambda needs no eigenvalues: 12 bytes for each pair of rows instead of 24.

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
@@ -9,19 +10,53 @@
 #include "kerf/learn/checkpoint.h"
 #include "kerf/learn/condition.h"
 #include "kerf/learn/lambda_choice.h"
+#include "kerf/learn/refine.h"
 #include "kerf/learn/solver.h"
 #include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
 
-/// One fold tells: its rows are a sample of all.
-void warn(std::span<const NormalEquations> sums, FitReport& outcome) {
-  const auto fold = static_cast<std::size_t>(fold_to_hold_out(sums).value_or(0));
-  // The precision is not that of the options: sums that were kept have their own.
-  std::string words =
-      condition_warning(sums.subspan(fold, 1), outcome.lambda, sums.front().precision());
-  if (!words.empty()) outcome.warnings.push_back(std::move(words));
+std::vector<const NormalEquations*> pointers(std::span<const NormalEquations> sums) {
+  std::vector<const NormalEquations*> parts;
+  for (const auto& sum : sums) parts.push_back(&sum);
+  return parts;
+}
+
+/// A model, and how far rounding in the sums has moved it (condition.h).
+struct Solved {
+  LinearModel model;
+  double error = 0;
+};
+
+/// `lambda`: the least, where there are several.
+Solved judged(std::span<const NormalEquations> sums, LinearModel model, double lambda,
+              const Matrix<double>& factor) {
+  const double error = rounding_error(pointers(sums), factor.view(), lambda, model.weights.view());
+  return {std::move(model), error};
+}
+
+/// The model with what rounding took from it.  The sums are gone afterwards.
+LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<NormalEquations> sums,
+                    Solved solved, FitReport& outcome) {
+  if (!(solved.error > kTolerable)) return std::move(solved.model);
+  const Precision precision = sums.front().precision();
+  if (!outcome.lambda_per_target.empty() || problem.outputs > problem.features) {
+    outcome.warnings.push_back(rounding_warning(solved.error, precision));
+    return std::move(solved.model);
+  }
+  const Origin origin = sums.front().origin();
+  Matrix<double> factor;  // again: it was too large to be kept while probabilities were calibrated
+  solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
+  sums.clear();
+  Refined found = refine_ridge(rows, origin, factor.view(), outcome.lambda, solved.model);
+  outcome.notes.push_back(fmt::format(
+      "refined in double by {} more pass{} over the rows: rounding in the sums may have moved "
+      "predictions by {:.1g} standard deviations of the target",
+      found.passes, found.passes == 1 ? "" : "es", solved.error));
+  if (found.residual > kTolerable)
+    outcome.warnings.push_back(rounding_warning(found.residual, precision));
+  return std::move(found.model);
 }
 
 std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
@@ -122,14 +157,40 @@ LambdaSearch search_of(const FitOptions& options) {
   return {parse_lambda_grid(options.lambda_grid), options.lambda_per_target};
 }
 
-LinearModel take(ChosenModel chosen, std::string validation, FitReport& outcome) {
+Solved take(std::span<const NormalEquations> sums, ChosenModel chosen, std::string validation,
+            FitReport& outcome) {
   outcome.take(std::move(chosen.choice));
   outcome.validation = std::move(validation);
-  return std::move(chosen.model);
+  const auto& each = outcome.lambda_per_target;
+  return judged(sums, std::move(chosen.model),
+                each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
+}
+
+/// Lambda (given or chosen) and the model.
+Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                  const Progress& progress, FitReport& outcome) {
+  const bool gcv = options.validation == Validation::gcv;
+  KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
+               "leave-one-out needs the rows, and only their sums were kept: use --validation gcv");
+  if (!options.lambda && (gcv || sums.size() > 1)) {
+    report(progress, "choosing lambda", 0, 0);
+    return gcv ? take(sums, choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
+                      "generalised cross-validation", outcome)
+               : take(sums, choose_lambda(sums, search_of(options), progress),
+                      fmt::format("{}-fold cross-validation", sums.size()), outcome);
+  }
+  KERF_REQUIRE(
+      options.lambda.has_value(), usage,
+      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
+  outcome.lambda = *options.lambda;
+  report(progress, "solving", 0, 0);
+  Matrix<double> factor;
+  LinearModel model = solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
+  return judged(sums, std::move(model), outcome.lambda, factor);
 }
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
-  const auto sums = Accumulation(problem, rows).run();
+  auto sums = Accumulation(problem, rows).run();
   const FitOptions& options = problem.options;
   if (problem.penalty != nullptr) {
     const Stopwatch watch(rows.seconds().solve);
@@ -140,22 +201,22 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
   }
   if (!options.lambda && options.validation == Validation::leave_one_out) {
     report(rows.progress(), "choosing lambda", 0, 0);
-    LinearModel model =
-        take(choose_lambda_by_spectrum(sums, search_of(options),
+    Solved solved =
+        take(sums,
+             choose_lambda_by_spectrum(sums, search_of(options),
                                        [&](const SpectralPath& path, LambdaTable& table) {
                                          enter_leave_one_out(rows, path, table);
                                        }),
              "leave-one-out", outcome);
-    warn(sums, outcome);
-    return model;
+    return refined(problem, rows, std::move(sums), std::move(solved), outcome);
   }
-  LinearModel model;
+  Solved solved;
   {
     const Stopwatch watch(rows.seconds().solve);
-    model = solve_fold_sums(sums, options, rows.progress(), outcome);
+    solved = solve_sums(sums, options, rows.progress(), outcome);
   }
   if (problem.classification && sums.size() > 1) calibrate(sums, rows, outcome);
-  return model;
+  return refined(problem, rows, std::move(sums), std::move(solved), outcome);
 }
 
 Index bytes(const Problem& p) {
@@ -167,7 +228,9 @@ Index bytes(const Problem& p) {
                       : p.options.validation == Validation::folds
                           ? lambda_choice_bytes(p.features, p.outputs, folds)
                           : SpectralPath::bytes(p.features, p.outputs);
-  return p.map_bytes + sums + std::max(pass, solve) + blas::factor_scratch(p.features);
+  const Index refining = 8 * p.features * p.features + pass + refine_bytes(p.features, p.outputs);
+  return p.map_bytes + std::max(sums + std::max(pass, solve), refining) +
+         blas::factor_scratch(p.features);
 }
 
 double seconds(const Problem& p) {
@@ -185,27 +248,11 @@ double seconds(const Problem& p) {
 
 LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
                             const Progress& progress, FitReport& outcome) {
-  const bool gcv = options.validation == Validation::gcv;
-  KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
-               "leave-one-out needs the rows, and only their sums were kept: use --validation gcv");
-  if (!options.lambda && (gcv || sums.size() > 1)) {
-    report(progress, "choosing lambda", 0, 0);
-    LinearModel model = gcv ? take(choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
-                                   "generalised cross-validation", outcome)
-                            : take(choose_lambda(sums, search_of(options), progress),
-                                   fmt::format("{}-fold cross-validation", sums.size()), outcome);
-    warn(sums, outcome);
-    return model;
-  }
-  KERF_REQUIRE(
-      options.lambda.has_value(), usage,
-      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
-  outcome.lambda = *options.lambda;
-  warn(sums, outcome);
-  report(progress, "solving", 0, 0);
-  std::vector<const NormalEquations*> parts;
-  for (const auto& sum : sums) parts.push_back(&sum);
-  return solve_ridge(parts, outcome.lambda);
+  Solved solved = solve_sums(sums, options, progress, outcome);
+  // The precision is not that of the options: sums that were kept have their own.
+  std::string words = rounding_warning(solved.error, sums.front().precision());
+  if (!words.empty()) outcome.warnings.push_back(std::move(words));
+  return std::move(solved.model);
 }
 
 std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows) {

@@ -290,7 +290,7 @@ Matrix<double> PcgFit::solve(double lambda) {
     last = outcome_.residual;
   }
   outcome_.passes = passes_ + passes;
-  if (outcome_.residual > 100 * goal)
+  if (outcome_.residual > 10 * goal)
     outcome_.warnings.push_back(fmt::format(
         "the iterations stopped at a residual of {:.2g} after {} passes: the system is beyond "
         "{} precision; raise --lambda{}",

@@ -1,8 +1,9 @@
 // Stochastic gradients: for so many features that not even m^2 numbers fit.
 //
 //   minimise (1/n) sum_i w_i loss(y_i, W (z_i - c) + b) + lambda |W|^2,   a batch of rows at a
-//   time: adagrad:   W_j -= eta g_j / sqrt(sum of g_j^2 so far)         (Duchi, Hazan & Singer,
-//   JMLR 2011) inverse:   W -= eta / (1 + epochs) g          constant:  W -= eta g
+//   time:  W := (W - r g) / (1 + 2 lambda r),  g: gradient of the loss, r by the schedule
+//   adagrad:   r_j = eta / sqrt(sum of g_j^2 so far)  (Duchi, Hazan & Singer, JMLR 2011, whose
+//   composite step this is)        inverse:  r = eta / (1 + epochs)        constant:  r = eta
 //
 // Features are made of the inputs of one batch at a time and never stored: c enters as W c and as
 // c times the sum of the derivatives.  Rows of a block are dealt out to its batches in turn, so

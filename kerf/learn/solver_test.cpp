@@ -278,6 +278,32 @@ TEST(Sgd, TellsTheMeanErrorOverTargets) {
   EXPECT_NEAR(*fit_on(three, "64", options).report.cv_error, alone, 1e-5 * alone);
 }
 
+// A step along the gradient of the penalty overshot and overflowed: weights stayed where the first
+// batches had left them, as if lambda were 0.
+TEST(Sgd, ObeysALambdaOfAnySize) {
+  const Data data = make_data(600, 1);
+  FitOptions options;
+  options.solver = Solver::sgd;
+  options.sgd.epochs = 30;
+  const auto spread = [&](Schedule schedule, double lambda) {
+    options.sgd.schedule = schedule;
+    options.lambda = lambda;
+    const Matrix<double> scores = scores_of(fit_on(data, "64", options).model, data);
+    const auto all = std::span(scores.data(), static_cast<std::size_t>(scores.rows()));
+    return std::ranges::max(all) - std::ranges::min(all);
+  };
+  for (const Schedule schedule : {Schedule::adagrad, Schedule::inverse, Schedule::constant}) {
+    // Weights are the gradient, below 10 here, over 2 lambda; predictions at most 8 times that.
+    EXPECT_LT(spread(schedule, 1e20), 1e-18);
+    EXPECT_LT(spread(schedule, 1e300), 1e-18);
+    EXPECT_GT(spread(schedule, 0), 2);
+    // Where the penalty rules, a hundred times of it is a hundredth of the weights.
+    const double some = spread(schedule, 1e2), more = spread(schedule, 1e4);
+    EXPECT_GT(some, 30 * more);
+    EXPECT_LT(some, 300 * more);
+  }
+}
+
 TEST(Pcg, DoesNotDependOnTheNumberOfThreads) {
   const Data data = make_data(1000, 2);
   FitOptions options;

@@ -11,6 +11,7 @@
 #include "kerf/features/fitted_map.h"
 #include "kerf/kernels/skeleton_text.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/fit_memory.h"
 #include "kerf/learn/fit_variance.h"
 #include "kerf/learn/solver.h"
 
@@ -75,35 +76,23 @@ void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& m
                   job.options.seed_of_map(), job.summary.cols};
 }
 
-Problem problem_of(const FitJob& job, const FeatureMapEntry& entry, const Recipe& recipe) {
-  return {job.summary.rows,
-          job.summary.cols,
-          std::stoll(recipe.options.at("features")),
-          Targets(job.summary, job.options).outputs(),
-          entry.bytes(job.summary.cols, recipe.options),
-          job.memory_limit > 0 ? job.memory_limit : available_memory(),
-          job.options,
-          job.summary.task == Task::classification,
-          nullptr,
-          job.summary.copies};
-}
-
 /// Says which solver and why; Error (memory) if it needs more than there is.
-const SolverEntry& plan_solver(const FitJob& job, const Problem& problem, FitReport& outcome) {
-  const auto [entry, reason] = choose_solver(problem);
-  outcome.solver = entry->solver;
-  outcome.solver_reason = reason;
-  outcome.estimated_memory = entry->bytes(problem);
-  if (job.options.variance)
-    outcome.estimated_memory =
-        std::max(outcome.estimated_memory,
-                 problem.map_bytes + variance_bytes(problem.features, problem.outputs) +
-                     TrainingRows::bytes(problem.rows, problem.inputs, problem.features,
-                                         problem.outputs, 1));
-  require_memory(outcome.estimated_memory, job.memory_limit,
-                 fmt::format("training with {} features", problem.features),
-                 "take fewer --features, a fixed --lambda, or raise --memory");
-  return *entry;
+const SolverEntry& take_solver(const FitJob& job, const FeatureMapEntry& entry,
+                               const Params& map_options, const Problem& problem,
+                               FitReport& outcome) {
+  const SolverPlan plan = plan_solver(problem);
+  require_fit_memory(job, entry, map_options, problem, plan);
+  outcome.solver = plan.choice.entry->solver;
+  outcome.solver_reason = plan.choice.reason;
+  outcome.estimated_memory = plan.bytes;
+  outcome.memory_note =
+      memory_note(plan.bytes, job.memory_limit,
+                  fmt::format("{}training with {} features{}",
+                              job.options.solver == Solver::automatic
+                                  ? ""
+                                  : "--solver " + std::string(plan.choice.entry->name()) + ", ",
+                              problem.features, job.options.variance ? " and variances" : ""));
+  return *plan.choice.entry;
 }
 
 /// The feature map, and what it learned from the rows (most learn nothing).
@@ -170,8 +159,8 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
   {
     const Stopwatch watch(outcome.seconds.total);
     plan_model(job, entry, map_options, result);
-    Problem problem = problem_of(job, entry, model.recipe);
-    const SolverEntry& solver = plan_solver(job, problem, outcome);
+    Problem problem = problem_of(job, entry, model.recipe.options);
+    const SolverEntry& solver = take_solver(job, entry, map_options, problem, outcome);
     const LearnedMap learned = learn_map(job, result);
     std::optional<Checkpoint> checkpoint = open_checkpoint(job, result);
     problem.penalty = learned.penalty.rows() > 0 ? &learned.penalty : nullptr;
@@ -190,12 +179,28 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
 void check_fit_options(const FitOptions& options) {
   KERF_REQUIRE(!options.lambda || options.lambda_grid.empty(), usage,
                "--lambda is given and --lambda-grid is to choose from: take one of them");
-  KERF_REQUIRE(options.solver == Solver::automatic || options.solver == Solver::sgd ||
-                   options.sgd == SgdOptions{},
-               usage,
+  KERF_REQUIRE(options.solver == Solver::sgd || options.sgd == SgdOptions{}, usage,
                "--schedule, --learning-rate, --epochs, --batch and --patience are options of "
                "--solver sgd, not of {}",
                kSolverNames[static_cast<int>(options.solver)]);
+}
+
+void check_fit_memory(const FitJob& job, const std::string& map, const Params& map_options) {
+  if (map == kExactMap) {
+    require_exact_memory(job);
+    return;
+  }
+  Params options = map_options;
+  std::string name = map;
+  if (map == kAutoMap) {  // any candidate: they differ little
+    const Scaling scaling = make_scaling(job.options.scale, job.summary);
+    const MapCandidate any = map_candidates(map_options, job.summary, scaling).front();
+    name = any.map;
+    for (const auto& [option, value] : any.options) options[option] = value;
+  }
+  const FeatureMapEntry& entry = find_feature_map(name);
+  const Problem problem = problem_of(job, entry, entry.complete(options));
+  require_fit_memory(job, entry, options, problem, plan_solver(problem));
 }
 
 void describe_model(const FitJob& job, FitResult& result) {

@@ -105,6 +105,9 @@ py::object choice_of(const std::optional<MapChoice>& choice) {
 
 py::dict report_of(const FitReport& report) {
   py::list path, growth;
+  // Python has no first line of a report to say it in.
+  std::vector<std::string> warnings = report.warnings;
+  if (!report.memory_note.empty()) warnings.insert(warnings.begin(), report.memory_note);
   for (const auto& point : report.path) path.append(py::make_tuple(point.lambda, point.cv_error));
   for (const auto& step : report.growth)
     growth.append(py::make_tuple(step.features, step.cv_error, step.seconds));
@@ -116,7 +119,7 @@ py::dict report_of(const FitReport& report) {
       py::arg("solver") = kSolverNames[static_cast<int>(report.solver)],
       py::arg("solver_reason") = report.solver_reason, py::arg("validation") = report.validation,
       py::arg("passes") = report.passes, py::arg("residual") = report.residual,
-      py::arg("notes") = report.notes, py::arg("warnings") = report.warnings,
+      py::arg("notes") = report.notes, py::arg("warnings") = warnings,
       py::arg("estimated_memory_bytes") = report.estimated_memory,
       py::arg("seconds") = py::dict(
           py::arg("read") = report.seconds.read, py::arg("features") = report.seconds.features,

@@ -83,7 +83,7 @@ def _parameters(task):
             parameter.default, parameter.annotation, parameter.words = None, 'dict[Any, float] | Literal["balanced"] | None', "dict, 'balanced' or None"
             parameter.help += "; a dict gives a weight to each class"
     last = [RANDOM_STATE, N_JOBS,
-            Parameter("memory_limit", None, "int | str | None", "int, str or None", "most memory that a fit may need, in bytes or as '8G'; None: what is available"),
+            Parameter("memory_limit", None, "int | str | None", "int, str or None", "most memory that a fit may need, in bytes or as '8G'; None: a quarter of what is available, or what the leanest solver needs, with a warning"),
             Parameter("progress", False, "bool | Callable[[str, int, int], None]", "bool or function",
                       "True shows a tqdm bar; a function is called with (stage, done, total)")]
     taken = {p.name for p in first + fit + last}
