@@ -153,16 +153,65 @@ TEST(MapChoice, TakesTheKernelItselfForFewRows) {
   EXPECT_EQ(choice.rounds.back().rows, 200);
   EXPECT_EQ(choice.rounds.back().features, 0);
   EXPECT_NEAR(*report.cv_error, choice.trials.front().errors.back(), 0.02 * *report.cv_error);
-  EXPECT_EQ(map_of({{"kernel", "gaussian"}, {"features", "64"}}, {}), "rff");
-  const Params gaussian{{"kernel", "gaussian"}, {"features", "128"}};
+  // A number of features given means that features are made, so many of them.
+  for (const char* features : {"64", "4096"}) {
+    const auto made =
+        fit_on(data.x.view(), data.y, "auto", {{"kernel", "gaussian"}, {"features", features}});
+    EXPECT_EQ(made.model.recipe.map, "rff");
+    EXPECT_EQ(made.model.recipe.options.at("features"), features);
+  }
+  const Params gaussian{{"kernel", "gaussian"}};
   EXPECT_EQ(map_of(gaussian, {}), "exact");
-  EXPECT_EQ(map_of({{"form", "phase"}, {"kernel", "gaussian"}, {"features", "128"}}, {}), "rff");
+  EXPECT_EQ(map_of({{"form", "phase"}, {"kernel", "gaussian"}}, {}), "rff");
   FitOptions options;
   options.solver = Solver::cholesky;
   EXPECT_EQ(map_of(gaussian, options), "rff");
   options = {};
   options.needs_features = true;
   EXPECT_EQ(map_of(gaussian, options), "rff");
+}
+
+// The choice kept to no limit, and what did not fit was turned into unfinished steps of sgd.
+TEST(MapChoice, KeepsToTheMemory) {
+  const Data data = make_data(2100, Shape::smooth);
+  constexpr Index kMega = Index{1} << 20;
+  MemorySource source(data.x.view(), data.y.view(), 100);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  const auto candidates = map_candidates({}, summary, make_scaling(ScaleKind::automatic, summary));
+  MapChoiceOptions options;
+  Index last = 2;
+  for (const Index memory : {30, 60, 120, 1000}) {
+    options.memory_limit = memory * kMega;
+    const Index rows = map_choice_rows(candidates, summary, 1, options);
+    EXPECT_GE(rows, last);
+    last = rows;
+  }
+  EXPECT_GE(last, 1200);
+  options.memory_limit = kMega;
+  EXPECT_EQ(kind_of([&] { map_choice_rows(candidates, summary, 1, options); }), ErrorKind::memory);
+  // No number of features given: as many as fit, and the first line says so.
+  const auto [model, report] =
+      fit_on(data.x.view(), data.y, "auto", {{"kernel", "gaussian"}}, {}, 60 * kMega);
+  EXPECT_LT(model.linear.weights.rows(), 4096);
+  EXPECT_GT(model.linear.weights.rows(), 256);
+  EXPECT_NE(report.solver, Solver::sgd);
+  EXPECT_LE(report.estimated_memory, 60 * kMega);
+  EXPECT_NE(report.memory_note.find("instead of 4096"), std::string::npos) << report.memory_note;
+  // One given: refused, with what would fit.
+  try {
+    fit_on(data.x.view(), data.y, "auto", {{"kernel", "gaussian"}, {"features", "4096"}}, {},
+           60 * kMega);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
+    for (const char* words : {"60 MB is the limit given", "--features ", "--solver sgd"})
+      EXPECT_NE(text.find(words), std::string::npos) << text;
+    const std::string number = text.substr(text.find("--features ") + 11);
+    const auto fitting = fit_on(data.x.view(), data.y, "rff",
+                                {{"features", number.substr(0, number.find(' '))}}, {}, 60 * kMega);
+    EXPECT_LE(fitting.report.estimated_memory, 60 * kMega);
+  }
 }
 
 TEST(MapChoice, TakesTheUsersOptions) {

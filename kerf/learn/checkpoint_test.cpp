@@ -87,7 +87,7 @@ TEST_P(CheckpointTest, ResumedFitsEndAtTheSameModel) {
       EXPECT_EQ(result.report.lambda, whole.report.lambda);
     } catch (const Error& error) {
       ASSERT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
-      stop_at += 3;
+      stop_at += solver == Solver::cholesky ? 10 : 3;  // its refinement begins anew
     }
   }
   ASSERT_GT(weights.rows(), 0);
@@ -225,10 +225,10 @@ TEST_F(CheckpointTest, RefitWarnsByThePrecisionOfTheSums) {
     options.solver = Solver::cholesky;
     options.precision = precision;
     options.checkpoint = folder_;
-    auto model = fit_on(data, 2, options, "64", {}, "30").model;
+    auto model = fit_on(data, 2, options, "64", {}, "4").model;
     FitOptions again;
     again.checkpoint = folder_;
-    again.lambda = 1e-8;  // a condition number between the reaches of the two, 1e5 and 1e10
+    again.lambda = 1e-8;  // too small for sums in single precision, not for double ones
     EXPECT_EQ(refit(std::move(model), again).report.warnings.empty(),
               precision == Precision::double_);
   }

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "kerf/core/error.h"
+#include "kerf/core/memory.h"
 #include "kerf/learn/feature_cache.h"
+#include "kerf/learn/fit_memory.h"
 #include "kerf/learn/solver.h"
 #include "kerf/learn/trainer.h"
 
@@ -68,6 +70,31 @@ TEST(SolverChoice, LeavesStochasticGradientsToWhoNamesThem) {
   const Problem large{20000, 90, 200000, 1, 0, 4 * kGiga, options};
   EXPECT_GT(choose_solver(large).entry->bytes(large), large.memory);
   EXPECT_NE(choose_solver(large).entry->solver, Solver::sgd);
+}
+
+// 400,000 x 8 rows with 2,048 features took 3.3 GB for pcg, where 100 MB do at little more time.
+TEST(SolverChoice, TakesAQuarterOfWhatIsFree) {
+  const Data data = make_data(500, 1);
+  FitOptions options;
+  options.lambda = 1e-3;
+  EXPECT_EQ(memory_budget(12345), 12345);
+  EXPECT_NEAR(static_cast<double>(memory_budget(0)), 0.25 * static_cast<double>(available_memory()),
+              0.05 * static_cast<double>(available_memory()));
+  const auto report = fit_on(data, "64", options).report;
+  EXPECT_EQ(report.memory_note, "");
+  // The problem that a fit poses: whatever is free, only a quarter of it is there to be used.
+  MemorySource source(data.x.view(), data.y.view(), 100);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  const Progress silent;
+  const FitJob job{source, summary, options, 0, silent};
+  const FeatureMapEntry& rff = find_feature_map("rff");
+  const Problem problem = problem_of(job, rff, rff.complete({{"features", "64"}}));
+  EXPECT_LE(problem.memory, problem.most / 3);
+  // Where not even the leanest keeps to it, the first line says what is taken and why.
+  const std::string note = memory_note(available_memory() / 2, 0, "training with 9 features");
+  for (const char* words : {"more than a quarter", "training with 9 features", "--memory"})
+    EXPECT_NE(note.find(words), std::string::npos) << note;
+  EXPECT_EQ(memory_note(available_memory() / 2, available_memory(), "training"), "");
 }
 
 // One lambda needs no eigenvalues: 12 bytes for each pair of rows instead of 24.
