@@ -10,6 +10,9 @@
 namespace kerf {
 namespace {
 
+constexpr Index kMuchMemory = 8;
+constexpr double kLittleTime = 1.5;
+
 /// "3.2 s", "2.1 min": as precise as a model of cost deserves.
 std::string about(double seconds) {
   return seconds < 120 ? fmt::format("{:.2g} s", seconds) : fmt::format("{:.2g} min", seconds / 60);
@@ -75,6 +78,12 @@ SolverChoice choose_solver(const Problem& problem) {
     if (fits(a) != fits(b)) return fits(a);
     return fits(a) ? handicap(a) < handicap(b) : a.bytes < b.bytes;
   });
+  // Many times the memory is worth it only for much less time.
+  const auto lean = std::ranges::find_if(candidates, [&](const Candidate& c) {
+    return kMuchMemory * c.bytes <= candidates.front().bytes &&
+           c.seconds <= kLittleTime * candidates.front().seconds;
+  });
+  if (lean != candidates.end()) std::rotate(candidates.begin(), lean, lean + 1);
   const Candidate& best = candidates.front();
   std::string reason = fmt::format("about {} expected", about(best.seconds));
   for (const Candidate& other : std::span(candidates).subspan(1)) {

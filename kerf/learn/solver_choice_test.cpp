@@ -77,6 +77,10 @@ TEST(SolverChoice, TakesAQuarterOfWhatIsFree) {
   const Data data = make_data(500, 1);
   FitOptions options;
   options.lambda = 1e-3;
+  FitOptions chosen;
+  const Problem many{400000, 8, 2048, 1, 0, Index{1} << 34, chosen};
+  EXPECT_EQ(choose_solver(many).entry->solver, Solver::cholesky);
+  EXPECT_GT(pcg_solver().bytes(many), 10 * cholesky_solver().bytes(many));
   EXPECT_EQ(memory_budget(12345), 12345);
   EXPECT_NEAR(static_cast<double>(memory_budget(0)), 0.25 * static_cast<double>(available_memory()),
               0.05 * static_cast<double>(available_memory()));

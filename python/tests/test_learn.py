@@ -57,7 +57,7 @@ def test_a_transformer_stands_for_a_map_and_its_options(regression):
 
 def test_automatic_and_exact_maps(regression):
     X, y = regression
-    chosen = kerf.KernelRidge(features=300).fit(X[:200], y[:200])  # map auto
+    chosen = kerf.KernelRidge().fit(X[:200], y[:200])  # map auto
     assert chosen.options_["map"] == "exact" and chosen.score(X[200:], y[200:]) > 0.5  # few rows: the kernel itself
     assert kerf.KernelRidge(features=64).fit(X[:200], y[:200]).options_["map"] in kerf.maps()
     assert len(chosen.report_["map_choice"]["tried"]) > 5
@@ -324,3 +324,22 @@ def test_options_beside_a_transformer_are_refused():
         kerf.KernelRidge(map="rff", features=16).fit(X, y, sample_weight=-np.ones(30))
     with pytest.raises(ValueError, match="transformer of kerf"):
         kerf.diagnose("rff", X)
+
+
+def test_features_asked_for_are_made():
+    """The exact kernel took the place of 64 features in silence."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 3)).astype(np.float32)
+    model = kerf.KernelRidge(features=64, random_state=0).fit(X, X[:, 0])
+    assert model.options_["map"] != "exact" and model.feature_map(X).shape == (200, 64)
+
+
+def test_a_memory_limit_leaves_fewer_features_and_says_so():
+    """It became stochastic gradients in silence."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(2500, 3)).astype(np.float32)
+    with pytest.warns(UserWarning, match="features instead of 4096"):
+        model = kerf.KernelRidge(kernel="gaussian", bandwidth=2, memory_limit="60M", random_state=0).fit(X, X[:, 0])
+    assert model.report_["solver"] != "sgd" and model.feature_map(X).shape[1] < 4096
+    with pytest.raises(MemoryError, match="--features .* or fewer"):
+        kerf.KernelRidge(map="rff", features=4096, memory_limit="60M").fit(X, X[:, 0])
