@@ -49,7 +49,6 @@ class RowSums {
       return block.weights.empty() ? 1.0
                                    : std::sqrt(block.weights[static_cast<std::size_t>(begin + i)]);
     };
-    const blas::ThreadScope one(1);
     parallel_for(rows, kPiece, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         const float* z = block.z.row(begin + i).data();
