@@ -36,14 +36,18 @@ Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
   check_budget(z.rows, budget);
   std::vector<double> square(static_cast<std::size_t>(z.rows)),
       nearest(square.size(), std::numeric_limits<double>::infinity());
-  for (Index i = 0; i < z.rows; ++i)
-    square[static_cast<std::size_t>(i)] = two_dots(z.row(i), z.row(i), z.row(i)).first;
+  // The same function for lengths and products: the distance of copies is exactly 0.
+  std::vector<double> centre(static_cast<std::size_t>(z.cols));
+  for (Index i = 0; i < z.rows; ++i) {
+    std::ranges::copy(z.row(i), centre.begin());
+    square[static_cast<std::size_t>(i)] = two_dots(z.row(i), centre, centre).first;
+  }
   Design design;
   auto next = static_cast<Index>(rng::below(key, 0, static_cast<std::uint64_t>(z.rows)));
   for (Index step = 0; step < budget; ++step) {
     report(progress, "selecting", step, budget);
     design.rows.push_back(next);
-    const auto centre = z.row(next);
+    std::ranges::copy(z.row(next), centre.begin());
     const double centre_square = square[static_cast<std::size_t>(next)];
     parallel_for(z.rows, kPiece, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {

@@ -89,26 +89,25 @@ void axpy4(const float* const z[4], const float p[4], std::size_t count, float* 
     for (int r = 0; r < 4; ++r) g[j] += p[r] * z[r][j];
 }
 
-/// Sums of 16 vectors in single precision, the rest in double.
-void dots(const float* z, const float* u, const float* w, std::size_t count, double out[2]) {
-  const Tag d;
+void dots(const float* z, const double* u, const double* w, std::size_t count, double out[2]) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, hn::ScalableTag<double>> narrow;
   const std::size_t lanes = hn::Lanes(d);
-  out[0] = out[1] = 0;
+  auto a0 = hn::Zero(d), a1 = hn::Zero(d), b0 = hn::Zero(d), b1 = hn::Zero(d);
   std::size_t j = 0;
-  while (j + lanes <= count) {
-    const std::size_t end = std::min(j + 16 * lanes, count / lanes * lanes);
-    auto a = hn::Zero(d), b = hn::Zero(d);
-    for (; j < end; j += lanes) {
-      const auto x = hn::LoadU(d, z + j);
-      a = hn::MulAdd(x, hn::LoadU(d, u + j), a);
-      b = hn::MulAdd(x, hn::LoadU(d, w + j), b);
-    }
-    out[0] += double{hn::GetLane(hn::SumOfLanes(d, a))};
-    out[1] += double{hn::GetLane(hn::SumOfLanes(d, b))};
+  for (; j + 2 * lanes <= count; j += 2 * lanes) {
+    const auto x0 = hn::PromoteTo(d, hn::LoadU(narrow, z + j));
+    const auto x1 = hn::PromoteTo(d, hn::LoadU(narrow, z + j + lanes));
+    a0 = hn::MulAdd(x0, hn::LoadU(d, u + j), a0);
+    a1 = hn::MulAdd(x1, hn::LoadU(d, u + j + lanes), a1);
+    b0 = hn::MulAdd(x0, hn::LoadU(d, w + j), b0);
+    b1 = hn::MulAdd(x1, hn::LoadU(d, w + j + lanes), b1);
   }
+  out[0] = hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1)));
+  out[1] = hn::GetLane(hn::SumOfLanes(d, hn::Add(b0, b1)));
   for (; j < count; ++j) {
-    out[0] += double{z[j]} * double{u[j]};
-    out[1] += double{z[j]} * double{w[j]};
+    out[0] += double{z[j]} * u[j];
+    out[1] += double{z[j]} * w[j];
   }
 }
 
@@ -177,8 +176,8 @@ void times_rows(MatrixView<const float> p, MatrixView<const float> z, MatrixView
   }
 }
 
-std::pair<double, double> two_dots(std::span<const float> z, std::span<const float> u,
-                                   std::span<const float> w) {
+std::pair<double, double> two_dots(std::span<const float> z, std::span<const double> u,
+                                   std::span<const double> w) {
   double out[2];
   HWY_DYNAMIC_DISPATCH(dots)(z.data(), u.data(), w.data(), z.size(), out);
   return {out[0], out[1]};

@@ -24,8 +24,8 @@ void rows_times(MatrixView<const float> z, MatrixView<const float> v, MatrixView
 /// g (vectors x columns) = p^T z.
 void times_rows(MatrixView<const float> p, MatrixView<const float> z, MatrixView<float> g);
 
-/// <z, u> and <z, w> in one read of z, sums in double.
-std::pair<double, double> two_dots(std::span<const float> z, std::span<const float> u,
-                                   std::span<const float> w);
+/// <z, u> and <z, w> in one read of z, in double.
+std::pair<double, double> two_dots(std::span<const float> z, std::span<const double> u,
+                                   std::span<const double> w);
 
 }  // namespace kerf
