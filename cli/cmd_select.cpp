@@ -14,7 +14,7 @@ namespace {
 struct SelectOptions {
   Index budget = 100;
   DesignMethod method = DesignMethod::greedy;
-  double lambda = 1e-4;
+  std::optional<double> lambda;
   ScaleKind scale = ScaleKind::automatic;
   Index seed = 1;
 
@@ -22,7 +22,9 @@ struct SelectOptions {
     v.integer("budget", budget, {1, 1e9}, "how many rows to choose");
     v.choice("method", method, kDesignNames,
              "greedy: least posterior variance; random and kmeans++ for comparison");
-    v.real("lambda", lambda, kAnyPositive, "ridge penalty of the model to come, as in fit");
+    v.automatic("lambda", lambda, kAnyPositive,
+                "ridge penalty of the model to come, as in fit on --budget rows; auto: so that "
+                "budget x lambda is a hundredth of the features' mean squared length");
     v.choice("scale", scale, kScaleNames,
              "how columns are scaled; auto: images unit rows, sparse rms, tables standard");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
@@ -87,15 +89,17 @@ void run_select(const SelectArguments& arguments, const Common& common) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const bool greedy = options.method == DesignMethod::greedy;
   if (common.json)
-    return print_json({{"rows", data.summary.rows},
-                       {"budget", options.budget},
-                       {"method", kDesignNames[static_cast<int>(options.method)]},
-                       {"map", arguments.map},
-                       {"options", options_json(complete)},
-                       {"explained", greedy ? Json(explained / design.total) : Json()},
-                       {"seconds", seconds},
-                       {"peak_memory_bytes", peak_memory()},
-                       {"output", arguments.output}});
+    return print_json(
+        {{"rows", data.summary.rows},
+         {"budget", options.budget},
+         {"method", kDesignNames[static_cast<int>(options.method)]},
+         {"map", arguments.map},
+         {"options", options_json(complete)},
+         {"lambda", greedy ? Json(design.ridge / static_cast<double>(options.budget)) : Json()},
+         {"explained", greedy ? Json(explained / design.total) : Json()},
+         {"seconds", seconds},
+         {"peak_memory_bytes", peak_memory()},
+         {"output", arguments.output}});
   if (common.quiet) return;
   fmt::print(
       "{} of {} rows in {}{} ({})\n", with_commas(std::ssize(design.rows)),

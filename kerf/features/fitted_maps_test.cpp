@@ -266,6 +266,31 @@ TEST(Tefm, ContainsTheLeadingSingularVectors) {
   }
 }
 
+// The columns beyond the rank were made by Householder's method: minutes for nothing, and 2 GB.
+TEST(Tefm, MoreFeaturesThanTheRowsCanCarry) {
+  const Matrix<float> few = gaussian_rows(30, 5, 12);
+  Matrix<float> copies(600, 5);  // of 20 rows
+  for (Index i = 0; i < 600; ++i) std::ranges::copy(few.row(i % 20), copies.row(i).begin());
+  for (const Matrix<float>* x : {&few, &std::as_const(copies)})
+    for (const TefmCase& c : kTefm) {
+      const Params params = tefm_params(c, 160);
+      const MapState state = fit("tefm", *x, params);
+      // (Rounding of the sums may make columns of copies look independent.)
+      EXPECT_LE(state.at(kCompression).cols(), x == &few ? 30 : 160) << c.variant << c.power;
+      // Nothing of the rows is lost: they are as long as in the base map.
+      const auto map = find_feature_map("tefm").restore(5, params, rng::Key{7}, state);
+      ASSERT_EQ(map->out_dim(), 160);
+      const Matrix<double> z = wide(features(*map, *x)), f = base_features(*x, params);
+      for (Index i = 0; i < 30; ++i) {
+        const double kept =
+            std::inner_product(z.row(i).begin(), z.row(i).end(), z.row(i).begin(), 0.0);
+        const double all =
+            std::inner_product(f.row(i).begin(), f.row(i).end(), f.row(i).begin(), 0.0);
+        EXPECT_NEAR(kept, all, 1e-4) << c.variant << c.power << " row " << i;
+      }
+    }
+}
+
 TEST(Tefm, CompressesAnyOtherMap) {
   const Matrix<float> x = gaussian_rows(200, 4, 11);
   for (const char* base : {"arccos", "ntk-rf", "ntk-poly", "orf", "qmc"}) {

@@ -3,12 +3,15 @@
 //   z(x) = Q^T f(x),    f: D = oversample m features of a base map,    Q (D x m) orthonormal
 //   columns, the range of  Y = (F^T F)^q F^T T,   F = f of all n rows, T a random n x m matrix:
 //     variant g   T Gaussian, power q >= 0, Y orthonormalised between the powers
-//     variant s   T^T a block SRHT over the rows (sketch/row_sketch.h), q = 0
+//     variant s   T^T a block SRHT over the rows (sketch/row_sketch.h), q = 0; as g with fewer
+//                 rows than features
 //
 // Kernel:     that of the base map, projected: Z Z^T = F Q Q^T F^T <= F F^T, close to it when the
 //             spectrum of F falls off quickly, which is what makes few features enough.
 // Error:      |F - F Q Q^T| is near the (m + 1)-st singular value of F (randomised range finder),
 //             and nearer with q; what the base map itself misses of the kernel is added.
+//             Fewer columns where the rows span less: at most n, none of directions in which Y is
+//             rounding (1e-6 of its longest column).  Features beyond them are 0.
 // Cost:       q + 1 passes that make F block by block, never holding it.  Variant g: 2 n D m flops
 //             (and 4 q n D m) besides; s: n D (log2 B + m / B) additions; then one QR, 4 D m^2
 //             flops by matrix products.  Memory 20 D m bytes and a block of 1,024 rows of F.

@@ -17,6 +17,14 @@ void check_budget(Index rows, Index budget) {
   KERF_REQUIRE(budget >= 1 && budget <= rows, usage, "a budget of {} of {} rows", budget, rows);
 }
 
+/// tr K / n.
+double mean_square(MatrixView<const float> z) {
+  double sum = 0;
+  for (Index i = 0; i < z.rows; ++i)
+    for (const float value : z.row(i)) sum += double{value} * value;
+  return sum / static_cast<double>(z.rows);
+}
+
 }  // namespace
 
 Design random_design(Index rows, Index budget, rng::Key key) {
@@ -77,8 +85,8 @@ Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
   return design;
 }
 
-Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget, double lambda,
-                   rng::Key key, const Progress& progress) {
+Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget,
+                   std::optional<double> lambda, rng::Key key, const Progress& progress) {
   switch (method) {
     case DesignMethod::random:
       return random_design(z.rows, budget, key);
@@ -87,7 +95,12 @@ Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget,
     case DesignMethod::greedy:
       break;
   }
-  return greedy_design(z, budget, lambda * static_cast<double>(z.rows), progress);
+  double c = kAutomaticRidge * mean_square(z);
+  if (lambda)
+    c = *lambda * static_cast<double>(budget);
+  else if (!(c > 0))
+    c = 1;  // all features are 0, and any will do
+  return greedy_design(z, budget, c, progress);
 }
 
 }  // namespace kerf

@@ -342,7 +342,7 @@ Design greedy_design(MatrixView<const float> z, Index budget, double c, const Pr
     steps = held == steps ? std::min(2 * steps, kMostSteps) : std::max<Index>(held, 1);
     done += held;
   }
-  Design design{greedy.rows(), greedy.gains(), greedy.total()};
+  Design design{greedy.rows(), greedy.gains(), greedy.total(), c};
   // All that is left to explain is rounding: the other rows gain nothing.
   std::vector<bool> chosen(static_cast<std::size_t>(z.rows), false);
   for (const Index row : design.rows) chosen[static_cast<std::size_t>(row)] = true;

@@ -9,7 +9,8 @@ namespace kerf::python {
 namespace {
 
 std::vector<Index> select(py::handle features, Index budget, const std::string& method,
-                          double lambda, std::uint64_t seed, const py::object& callback) {
+                          std::optional<double> lambda, std::uint64_t seed,
+                          const py::object& callback) {
   const Rows z = take_rows(features);
   const auto found = std::ranges::find(kDesignNames, method);
   if (found == std::end(kDesignNames))

@@ -10,11 +10,11 @@ from ._progress import Progress
 __all__ = ["select"]
 
 
-def select(map, X, budget, *, lambda_=1e-4, method="greedy", random_state=1, progress=False):
+def select(map, X, budget, *, lambda_="auto", method="greedy", random_state=1, progress=False):
     """The rows of X to have labelled first, for a model on the features of `map` to come.
 
     Greedy: each row is the one that lowers the sum over all rows of the model's posterior variance most,
-    ``J(S) = -tr K_{:S} (K_SS + n lambda I)^-1 K_{S:}`` with K = Z Z', at O(n m) a step.
+    ``J(S) = -tr K_{:S} (K_SS + budget lambda I)^-1 K_{S:}`` with K = Z Z', at O(n m) a step.
 
     Parameters
     ----------
@@ -22,7 +22,9 @@ def select(map, X, budget, *, lambda_=1e-4, method="greedy", random_state=1, pro
     X : array, CSR matrix or frame
     budget : int
         rows to choose
-    lambda_ : ridge penalty of the model to come, in the meaning it has everywhere
+    lambda_ : float or 'auto'
+        ridge penalty of the model to come, in the meaning it has everywhere (that model has `budget` rows); 'auto': so that
+        budget times lambda_ is a hundredth of the features' mean squared length
     method : {'greedy', 'random', 'kmeans++'}
         the last two for comparison
     random_state : seed of the last two
@@ -43,4 +45,4 @@ def select(map, X, budget, *, lambda_=1e-4, method="greedy", random_state=1, pro
     fitted = type(map)(**map.get_params(deep=False)).fit(X)
     Z = np.ascontiguousarray(np.asarray(fitted.transform(X)), dtype=np.float32)
     with Progress(progress) as callback:
-        return np.array(_kerf.select(Z, int(budget), method, float(lambda_), seed_of(random_state), callback))
+        return np.array(_kerf.select(Z, int(budget), method, None if lambda_ == "auto" else float(lambda_), seed_of(random_state), callback))

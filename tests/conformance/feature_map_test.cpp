@@ -207,7 +207,8 @@ TEST_P(EveryFeatureMap, LearnsTheSameFromAnyBlocks) {
   for (const auto& [name, array] : state) {
     MapState forged;
     for (const auto& [kept, numbers] : state) {
-      forged[kept] = Matrix<float>(numbers.rows(), numbers.cols() + (kept == name ? 1 : 0));
+      // More columns than features (fewer may be all that the rows span).
+      forged[kept] = Matrix<float>(numbers.rows(), numbers.cols() + (kept == name ? 1000 : 0));
       forged[kept].fill(1);
     }
     EXPECT_THROW(entry.restore(kDim, params, key, forged), Error) << name;
