@@ -24,7 +24,7 @@ struct SelectOptions {
              "greedy: least posterior variance; random and kmeans++ for comparison");
     v.automatic("lambda", lambda, kAnyPositive,
                 "ridge penalty of the model to come, as in fit on --budget rows; auto: so that "
-                "budget x lambda is a hundredth of the features' mean squared length");
+                "budget x lambda is a thousandth of the features' mean squared length");
     v.choice("scale", scale, kScaleNames,
              "how columns are scaled; auto: images unit rows, sparse rms, tables standard");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");

@@ -129,7 +129,10 @@ TEST_F(CheckpointTest, BelongsToOneFitAndServesAnotherLambda) {
   for (Index j = 0; j < 64; ++j)
     EXPECT_NEAR(again.model.linear.weights(j, 0), direct.model.linear.weights(j, 0), 1e-5);
   EXPECT_FALSE(again.model.training.cv_error.has_value());  // its lambda was given
-  Data labels = make_data(400, 2);                          // the same rows with other classes
+  // Probabilities are calibrated at that lambda, by rows kept beside the sums.
+  EXPECT_NEAR(again.model.temperature.value_or(0), *direct.model.temperature, 1e-3);
+  EXPECT_TRUE(again.report.warnings.empty());
+  Data labels = make_data(400, 2);  // the same rows with other classes
   for (Index i = 0; i < 400; ++i) labels.y(i, 0) = 1 - labels.y(i, 0);
   options.checkpoint = folder_;
   options.lambda.reset();

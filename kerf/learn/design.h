@@ -56,10 +56,10 @@ Design random_design(Index rows, Index budget, rng::Key key);
 Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
                      const Progress& progress = {});
 
-/// c of a design without a lambda, as a part of tr K / n: what was best or nearly so on five real
-/// sets (experiments/design_ridge.py).  It is the same for every budget, so that a design begins
+/// c of a design without a lambda, as a part of tr K / n: about the best on five real sets, where
+/// all from 1e-2 down do nearly as well (docs/results/design_ridge.md).  It is the same for every budget, so that a design begins
 /// with that of a smaller budget.
-inline constexpr double kAutomaticRidge = 1e-2;
+inline constexpr double kAutomaticRidge = 1e-3;
 
 /// By any method; lambda as in fit, so that c = budget lambda; none: kAutomaticRidge.
 Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget,

@@ -13,6 +13,7 @@
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
@@ -73,8 +74,14 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
       targets_(first, options),
       target_scale_(first.target_scale),
       target_columns_(first.targets),
-      folds_(options.lambda ? 1 : options.folds) {
+      folds_(options.lambda ? 1 : options.folds),
+      fold_modulus_(folds_) {
   check_block_by_block(options);
+  if (options.lambda && targets_.classification()) {  // probabilities: one fold and all others
+    folds_ = 2;
+    fold_modulus_ = options.folds;
+    apart_ = 0;
+  }
   KERF_REQUIRE(options.checkpoint.empty(), usage,
                "--checkpoint is kept by a fit of all rows: blocks can go on from it, not begin it");
   KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
@@ -123,12 +130,16 @@ IncrementalFit::IncrementalFit(const Model& model, const FitOptions& options, In
                         {recipe_identity(model.recipe), model.training.identity},
                         options.checkpoint_interval);
   sums_ = load_kept_sums(kept, rows_);
-  folds_ = std::ssize(sums_);
+  folds_ = fold_modulus_ = std::ssize(sums_);
   KERF_REQUIRE(
       sums_.front().features() == map_->out_dim() && sums_.front().targets() == targets_.outputs(),
       data, "the sums in {} are of {} features and {} outputs, the model has {} and {}",
       options.checkpoint, sums_.front().features(), sums_.front().targets(), map_->out_dim(),
       targets_.outputs());
+  if (targets_.classification()) {
+    left_out_ = load_left_out(kept, sums_).value_or(LeftOutRows());
+    left_out_fold_ = fold_to_hold_out(sums_).value_or(0);
+  }
   start_sums();
 }
 
@@ -141,14 +152,19 @@ void IncrementalFit::start_sums() {
                         targets_.outputs(),
                         find_feature_map(recipe.map).bytes(recipe.in_dim, recipe.options),
                         memory_limit_,
-                        options_};
-  require_memory(cholesky_solver().bytes(problem), memory_limit_,
+                        options_,
+                        targets_.classification()};
+  const Index left_out = problem.classification
+                             ? LeftOutRows::kMost * (4 * problem.features + 8 * problem.outputs)
+                             : 0;
+  require_memory(cholesky_solver().bytes(problem) + left_out, memory_limit_,
                  fmt::format("training with {} features", map_->out_dim()),
                  "take fewer --features, a fixed --lambda, or raise --memory");
   const rng::Key key = rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("fold");
   buffers_ = std::make_unique<FoldBuffers>(
-      folds_, block_rows(map_->out_dim()), key,
-      [this](Index fold, const RowBlock& rows) { add_to_sums(fold, rows); });
+      fold_modulus_, block_rows(map_->out_dim()), key,
+      [this](Index fold, const RowBlock& rows) { add_to_sums(fold, rows); },
+      std::span<const Index>{}, apart_);
   for (const RowBlock& kept : kept_) buffers_->add(kept);
   kept_.clear();
 }
@@ -190,6 +206,8 @@ void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
     const Origin origin = origin_of(z_.view(), y_.view());
     for (Index f = 0; f < folds_; ++f) sums_.emplace_back(origin, options_.precision);
   }
+  if (fold == left_out_fold_ && targets_.classification())
+    left_out_.add(z_.view(), y_.view(), weights_);
   sums_[static_cast<std::size_t>(fold)].add(z_.view(), y_.view(), weights_);
 }
 
@@ -206,6 +224,11 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
   }
   DualFit solved = fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options_), progress);
   result.report.lambda = solved.choice.lambda;
+  if (targets_.classification()) {
+    LeftOutScores scores;
+    scores.add(solved.left_out.view(), solved.left_out_rows, y.view(), weights);
+    result.report.temperature = scores.temperature();
+  }
   if (!options_.lambda) {
     result.report.take(std::move(solved.choice));
     result.report.validation = "leave-one-out";
@@ -216,6 +239,9 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
 void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
   buffers_->finish();
   result.model.linear = solve_fold_sums(sums_, options_, progress, result.report);
+  if (!targets_.classification()) return;
+  if (const auto others = model_without(sums_, left_out_fold_, result.report))
+    result.report.temperature = left_out_.temperature(*others);
 }
 
 FitResult IncrementalFit::solve(const Progress& progress) {
@@ -236,6 +262,7 @@ FitResult IncrementalFit::solve(const Progress& progress) {
     solve_dual(progress, result);
   else
     solve_sums(progress, result);
+  result.model.temperature = result.report.temperature;
   result.model.training.version = version();
   result.model.training.rows = rows_;
   result.model.training.asked = start.training.asked;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "kerf/learn/calibration.h"
 #include "kerf/learn/fold_buffers.h"
 #include "kerf/learn/trainer.h"
 #include "kerf/learn/training_rows.h"
@@ -47,14 +48,18 @@ class IncrementalFit {
   Targets targets_;
   std::vector<double> target_scale_;
   Index target_columns_;
-  Index folds_ = 1;
-  FitResult start_;  // recipe, scaling and everything else that does not change
+  Index folds_ = 1;         // sums; rows go into them by their number modulo
+  Index fold_modulus_ = 1;  // this,
+  Index apart_ = -1;        // or one fold into the first and all others into the second
+  FitResult start_;         // recipe, scaling and everything else that does not change
   std::unique_ptr<FeatureMap> map_;
   Index rows_ = 0;
   std::vector<RowBlock> kept_;            // until there are sums,
   std::unique_ptr<FoldBuffers> buffers_;  // rows on their way there
-  std::vector<NormalEquations> sums_;     // one per fold
-  Matrix<float> z_;                       // scratch
+  std::vector<NormalEquations> sums_;     // folds_ of them
+  LeftOutRows left_out_;                  // the first rows of one of them, for probabilities
+  Index left_out_fold_ = 0;
+  Matrix<float> z_;  // scratch
   Matrix<double> y_;
   std::vector<double> weights_;
 };

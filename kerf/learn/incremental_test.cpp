@@ -110,6 +110,28 @@ TEST(IncrementalFit, ChoosesTheLambdaOfAllRows) {
   }
 }
 
+// The same rows of the same fold, or leave-one-out of the same rows.
+TEST(IncrementalFit, CalibratesProbabilitiesAsTheFitOfAllRows) {
+  Data data;
+  for (Index i = 0; i < kRows; ++i) data.y(i, 0) = data.y(i, 0) > 0 ? 1 : 0;
+  MemorySource source = data.source(100);
+  const DataSummary summary = summarise(source, Task::classification, {"no", "yes"}, rng::Key{1});
+  for (const Index features : {40, 1000})
+    for (const std::optional<double> lambda : {std::optional<double>(), std::optional(1e-3)}) {
+      const FitOptions options = options_with(lambda);
+      const Model whole = fit(source, summary, "rff", with_features(features), options).model;
+      IncrementalFit incremental(summary, "rff", with_features(features), options);
+      RowBlock block;
+      source.rewind();
+      while (source.next(block)) incremental.add(block);
+      const FitResult parts = incremental.solve();
+      ASSERT_TRUE(whole.temperature && parts.model.temperature) << features;
+      EXPECT_EQ(parts.model.temperature, parts.report.temperature);
+      // Golden sections stop within 1e-3 of its logarithm.
+      EXPECT_NEAR(*parts.model.temperature / *whole.temperature, 1, 5e-3) << features;
+    }
+}
+
 TEST(IncrementalFit, RefusesWhatNeedsAllRows) {
   const Data data;
   MemorySource source = data.source(kRows);

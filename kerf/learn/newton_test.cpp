@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/newton.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -248,7 +249,7 @@ TEST(NewtonSolver, SaysWhenItDidNotConverge) {
   for (Index i = 0; i < 300; ++i) data.y(i, 0) = data.x(i, 0) > 0 ? 1 : 0;
   FitOptions options;
   options.loss = Loss::logistic;
-  options.lambda = 1e-16;
+  options.lambda = 1e-40;
   const auto stopped = fit_on(data, 2, options).report;
   EXPECT_GT(stopped.residual, 1e-4);
   ASSERT_EQ(stopped.warnings.size(), 1u);
@@ -320,6 +321,73 @@ TEST(Solvers, SayWhyNoneOfThemServes) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_NE(std::string(error.what()).find("cholesky is for the squared loss"), std::string::npos)
         << error.what();
+  }
+}
+
+// A tenth of the labels is wrong, so that 0.325 is the least log loss there is, and 0.5 what a model
+// that learned most of it may have.  Scores that are no probabilities have 0.6 and more, and zeros.
+TEST(Probabilities, AreCalibratedWhereLambdaIsGiven) {
+  const Data train = make_data(1000, 3), more = make_data(3000, 3);
+  Data test{Matrix<float>(2000, 3), Matrix<double>(2000, 1)};
+  for (Index i = 0; i < 2000; ++i) {
+    std::ranges::copy(more.x.row(1000 + i), test.x.row(i).begin());
+    test.y(i, 0) = more.y(1000 + i, 0);
+  }
+  struct Case {
+    Solver solver;
+    Loss loss;
+    const char* features;
+    double lambda;
+  };
+  const Case cases[] = {{Solver::cholesky, Loss::squared, "256", 1e-4},
+                        {Solver::cholesky, Loss::squared, "256", 1e-2},
+                        {Solver::pcg, Loss::squared, "256", 1e-4},
+                        {Solver::dual, Loss::squared, "1024", 1e-3},
+                        {Solver::newton, Loss::logistic, "256", 1e-8},
+                        {Solver::newton, Loss::squared_hinge, "256", 1e-4},
+                        {Solver::sgd, Loss::squared, "256", 1e-6},
+                        {Solver::sgd, Loss::logistic, "256", 1e-6},
+                        {Solver::sgd, Loss::squared_hinge, "256", 1e-6}};
+  for (const Case& c : cases) {
+    FitOptions options;
+    options.solver = c.solver;
+    options.loss = c.loss;
+    options.lambda = c.lambda;
+    const auto [model, report] = fit_on(train, 3, options, c.features);
+    const std::string name = fmt::format("{} {} {}", kSolverNames[static_cast<int>(c.solver)],
+                                         kLossNames[static_cast<int>(c.loss)], c.lambda);
+    ASSERT_TRUE(model.temperature.has_value()) << name;
+    EXPECT_EQ(model.temperature, report.temperature);
+    EXPECT_EQ(report.lambda, c.lambda);
+    EXPECT_LT(score_on(model, test).log_loss.value_or(9), 0.52) << name;
+  }
+}
+
+// The same fold is held out, of the same sums but for the order in which they are added.
+TEST(Probabilities, AreTheSameWhetherLambdaIsGivenOrChosen) {
+  const Data data = make_data(1000, 3);
+  for (const Solver solver : {Solver::cholesky, Solver::pcg, Solver::newton}) {
+    FitOptions options;
+    options.solver = solver;
+    options.loss = solver == Solver::newton ? Loss::logistic : Loss::squared;
+    const FitReport chosen = fit_on(data, 3, options).report;
+    options.lambda = chosen.lambda;
+    const FitReport given = fit_on(data, 3, options).report;
+    EXPECT_NEAR(given.temperature.value_or(0), *chosen.temperature, 0.01 * *chosen.temperature);
+    EXPECT_FALSE(given.cv_error.has_value());
+  }
+}
+
+TEST(Probabilities, AreCalibratedWithEveryValidation) {
+  const Data data = make_data(1000, 3);
+  for (const Validation validation : {Validation::gcv, Validation::leave_one_out}) {
+    FitOptions options;
+    options.solver = Solver::cholesky;
+    options.validation = validation;
+    const FitReport report = fit_on(data, 3, options).report;
+    options.validation = Validation::folds;
+    options.lambda = report.lambda;
+    EXPECT_NEAR(report.temperature.value_or(0), *fit_on(data, 3, options).report.temperature, 0.01);
   }
 }
 

@@ -64,9 +64,15 @@ LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOpti
 /// The sums over so many rows, one for each fold, that cholesky kept in a checkpoint.
 std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows);
 
-/// The model of these sums.
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
-                            const Progress& progress, FitReport& outcome);
+/// Rows of fold_to_hold_out(sums) that were kept beside the sums, where there are any.
+class LeftOutRows;
+std::optional<LeftOutRows> load_left_out(const Checkpoint& checkpoint,
+                                         std::span<const NormalEquations> sums);
+
+/// The model of these sums; of classes with the temperature of their probabilities.
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool classification,
+                            const FitOptions& options, const Progress& progress,
+                            FitReport& outcome);
 
 /// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
 namespace speed {

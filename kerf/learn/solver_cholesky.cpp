@@ -7,6 +7,7 @@
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/calibration.h"
 #include "kerf/learn/checkpoint.h"
 #include "kerf/learn/condition.h"
 #include "kerf/learn/lambda_choice.h"
@@ -60,6 +61,17 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
 }
 
 std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
+constexpr const char* kLeftOutName = "left-out";
+
+bool chooses_by_folds(const FitOptions& options) {
+  return !options.lambda && options.validation == Validation::folds;
+}
+
+/// One for each fold if they choose lambda; else, for the probabilities of classes, that of one
+/// fold and that of all others.
+Index sums_kept(const Problem& p) {
+  return chooses_by_folds(p.options) ? std::min(p.options.folds, p.rows) : p.classification ? 2 : 1;
+}
 
 /// The sums of one pass over the rows, which may go on where a checkpoint left off: each fold's
 /// sums are of its first rows, and say how many.
@@ -68,23 +80,31 @@ class Accumulation {
   Accumulation(const Problem& problem, TrainingRows& rows)
       : checkpoint_(problem.checkpoint),
         rows_(rows),
-        folds_(fold_count(problem.options, rows.rows())),
-        precision_(problem.options.precision) {}
+        folds_(std::min(problem.options.folds, rows.rows())),
+        count_(sums_kept(problem)),
+        precision_(problem.options.precision) {
+    if (!chooses_by_folds(problem.options) && count_ == 2) apart_ = rows.fold_with_rows(folds_);
+    if (!chooses_by_folds(problem.options) && apart_ < 0) folds_ = count_ = 1;
+  }
+
+  Index folds() const { return folds_; }
+  /// The fold that the first of the sums is of, where the second is of all others; else -1.
+  Index apart() const { return apart_; }
 
   std::vector<NormalEquations> run() {
     std::vector<Index> skip;
-    for (Index f = 0; f < folds_ && checkpoint_; ++f)
+    for (Index f = 0; f < count_ && checkpoint_; ++f)
       if (auto state = checkpoint_->load(sums_name(f)))
         sums_.push_back(NormalEquations::load(*state->arrays));
-    if (static_cast<Index>(sums_.size()) != folds_) sums_.clear();  // killed before the first save
+    if (static_cast<Index>(sums_.size()) != count_) sums_.clear();  // killed before the first save
     for (const auto& sum : sums_)
       KERF_REQUIRE(sum.features() == rows_.features() && sum.targets() == rows_.outputs(), data,
                    "the checkpoint's sums are of {} features and {} outputs, the fit has {} and {}",
                    sum.features(), sum.targets(), rows_.features(), rows_.outputs());
     for (const auto& sum : sums_) skip.push_back(sum.rows());
-    saved_.assign(static_cast<std::size_t>(folds_), -1);
+    saved_.assign(static_cast<std::size_t>(count_), -1);
     rows_.for_each(
-        folds_, [&](const TrainingRows::Block& block) { add(block); }, skip);
+        folds_, [&](const TrainingRows::Block& block) { add(block); }, skip, apart_);
     if (checkpoint_) save();
     return std::move(sums_);
   }
@@ -94,7 +114,7 @@ class Accumulation {
     const Stopwatch watch(rows_.seconds().accumulate);
     if (sums_.empty()) {
       const Origin origin = origin_of(block.z, block.y);
-      for (Index f = 0; f < folds_; ++f) sums_.emplace_back(origin, precision_);
+      for (Index f = 0; f < count_; ++f) sums_.emplace_back(origin, precision_);
     }
     sums_[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
     if (checkpoint_ && checkpoint_->due()) save();
@@ -112,7 +132,8 @@ class Accumulation {
 
   Checkpoint* checkpoint_;
   TrainingRows& rows_;
-  Index folds_;
+  Index folds_, apart_ = -1;
+  Index count_;  // of sums
   Precision precision_;
   std::vector<NormalEquations> sums_;
   std::vector<Index> saved_;
@@ -132,25 +153,30 @@ void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTab
   });
 }
 
-/// Probabilities: the scores of one fold's rows by a model of the others, at the lambda chosen.
-void calibrate(std::span<const NormalEquations> sums, TrainingRows& rows, FitReport& outcome) {
+/// Probabilities: the scores of one fold's rows by a model of the others, at the lambda of the fit.
+void calibrate(const Problem& problem, const Accumulation& made,
+               std::span<const NormalEquations> sums, TrainingRows& rows, FitReport& outcome) {
   const auto held_out = fold_to_hold_out(sums);
   if (!held_out) return;
-  std::vector<const NormalEquations*> others;
-  for (Index f = 0; f < std::ssize(sums); ++f)
-    if (f != *held_out) others.push_back(&sums[static_cast<std::size_t>(f)]);
-  const LinearModel model =
-      solve_ridge(others, LambdaChoice{outcome.lambda, 0, {}, outcome.lambda_per_target});
+  const auto model = model_without(sums, *held_out, outcome, problem.penalty);
+  if (!model) return;
   LeftOutScores left_out;
+  LeftOutRows kept;
   Matrix<double> scores;
-  rows.for_fold(*held_out, std::ssize(sums), [&](const TrainingRows::Block& block) {
+  const Index fold = made.apart() >= 0 ? made.apart() : *held_out;
+  rows.for_fold(fold, made.folds(), [&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().solve);
     scores.resize(block.z.rows, rows.outputs());
-    linear_scores(model, block.z, scores.view());
+    linear_scores(*model, block.z, scores.view());
     left_out.add(scores.view(), block.y, block.weights);
+    if (problem.checkpoint) kept.add(block.z, block.y, block.weights);
     return !left_out.enough();
   });
   outcome.temperature = left_out.temperature();
+  if (!problem.checkpoint) return;
+  ArrayWriter arrays;
+  kept.save(arrays);
+  problem.checkpoint->save(kLeftOutName, arrays);
 }
 
 LambdaSearch search_of(const FitOptions& options) {
@@ -189,38 +215,35 @@ Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& optio
   return judged(sums, std::move(model), outcome.lambda, factor);
 }
 
-LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
-  auto sums = Accumulation(problem, rows).run();
+Solved solve(const Problem& problem, std::span<const NormalEquations> sums, TrainingRows& rows,
+             FitReport& outcome) {
   const FitOptions& options = problem.options;
-  if (problem.penalty != nullptr) {
-    const Stopwatch watch(rows.seconds().solve);
-    outcome.lambda = *options.lambda;
-    report(rows.progress(), "solving", 0, 0);
-    const NormalEquations* all[] = {&sums.front()};
-    return solve_ridge(all, outcome.lambda, problem.penalty);
-  }
   if (!options.lambda && options.validation == Validation::leave_one_out) {
     report(rows.progress(), "choosing lambda", 0, 0);
-    Solved solved =
-        take(sums,
-             choose_lambda_by_spectrum(sums, search_of(options),
-                                       [&](const SpectralPath& path, LambdaTable& table) {
-                                         enter_leave_one_out(rows, path, table);
-                                       }),
-             "leave-one-out", outcome);
-    return refined(problem, rows, std::move(sums), std::move(solved), outcome);
+    return take(sums,
+                choose_lambda_by_spectrum(sums, search_of(options),
+                                          [&](const SpectralPath& path, LambdaTable& table) {
+                                            enter_leave_one_out(rows, path, table);
+                                          }),
+                "leave-one-out", outcome);
   }
-  Solved solved;
-  {
-    const Stopwatch watch(rows.seconds().solve);
-    solved = solve_sums(sums, options, rows.progress(), outcome);
-  }
-  if (problem.classification && sums.size() > 1) calibrate(sums, rows, outcome);
+  const Stopwatch watch(rows.seconds().solve);
+  if (problem.penalty == nullptr) return solve_sums(sums, options, rows.progress(), outcome);
+  outcome.lambda = *options.lambda;
+  report(rows.progress(), "solving", 0, 0);
+  return {solve_ridge(pointers(sums), outcome.lambda, problem.penalty), 0};
+}
+
+LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
+  Accumulation accumulation(problem, rows);
+  auto sums = accumulation.run();
+  Solved solved = solve(problem, sums, rows, outcome);
+  if (problem.classification) calibrate(problem, accumulation, sums, rows, outcome);
   return refined(problem, rows, std::move(sums), std::move(solved), outcome);
 }
 
 Index bytes(const Problem& p) {
-  const Index folds = fold_count(p.options, p.rows);
+  const Index folds = sums_kept(p);
   const Index sums = folds * NormalEquations::bytes(p.features, p.outputs);
   const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
                      NormalEquations::scratch_bytes(p.options.precision, threads());
@@ -239,7 +262,7 @@ double seconds(const Problem& p) {
       p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2;
   const bool spectrum = p.options.validation != Validation::folds;
   // Folds: five lambdas, a factor and some levels of fold_path.h each.
-  const double solves = p.options.lambda ? 1 : spectrum ? 30 : 9;
+  const double solves = (p.options.lambda ? 1 : spectrum ? 30 : 9) + (p.classification ? 1 : 0);
   return feature_pass_seconds(p) + n * m * m / (gram_speed * threads()) +
          solves * m * m * m / 3 / (speed::kDouble * threads());
 }
@@ -269,11 +292,34 @@ std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index 
   return sums;
 }
 
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, const FitOptions& options,
-                            const Progress& progress, FitReport& outcome) {
+std::optional<LeftOutRows> load_left_out(const Checkpoint& checkpoint,
+                                         std::span<const NormalEquations> sums) {
+  const auto state = checkpoint.load(kLeftOutName);
+  if (!state) return std::nullopt;
+  LeftOutRows rows = LeftOutRows::load(*state->arrays);
+  KERF_REQUIRE(
+      rows.features() == sums.front().features() && rows.outputs() == sums.front().targets(), data,
+      "the rows kept for probabilities are of {} features and {} outputs", rows.features(),
+      rows.outputs());
+  return rows;
+}
+
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool classification,
+                            const FitOptions& options, const Progress& progress,
+                            FitReport& outcome) {
   const auto sums = load_kept_sums(checkpoint, rows);
   const Stopwatch watch(outcome.seconds.solve);
-  return solve_fold_sums(sums, options, progress, outcome);
+  LinearModel model = solve_fold_sums(sums, options, progress, outcome);
+  if (!classification) return model;
+  const auto left_out = load_left_out(checkpoint, sums);
+  const auto held_out = fold_to_hold_out(sums);
+  const auto others = left_out && held_out ? model_without(sums, *held_out, outcome) : std::nullopt;
+  if (others) outcome.temperature = left_out->temperature(*others);
+  if (!outcome.temperature)
+    outcome.warnings.emplace_back(
+        "the folder holds no rows to calibrate probabilities by: those of this model are its "
+        "scores; fit again with --checkpoint");
+  return model;
 }
 
 SolverEntry cholesky_solver() {

@@ -38,11 +38,15 @@ constexpr double kChoiceTolerance = 1e-3;
 constexpr Index kChoicePasses = 12;
 
 /// While lambda is chosen, two systems are solved in the same passes.
+/// One is held out if lambda is to be chosen, or probabilities are to be calibrated.
+Index folds_read(const Problem& p) {
+  return p.options.lambda && !p.classification ? 1 : std::min(p.options.folds, p.rows);
+}
+
 IterationPlan plan(const Problem& p) {
   const Index systems = p.options.lambda ? 1 : 2;
   return plan_iterations(
-      p,
-      {.folds = fold_count(p.options, p.rows), .vectors = systems * p.outputs, .factors = systems});
+      p, {.folds = folds_read(p), .vectors = systems * p.outputs, .factors = systems});
 }
 
 double tolerance(Precision precision) { return precision == Precision::single_ ? 1e-6 : 1e-10; }
@@ -103,7 +107,7 @@ class PcgFit {
 void PcgFit::read() {
   sketch_.emplace(rows_.features(),
                   rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("sketch"));
-  cache_.emplace(rows_, plan(problem_).form, fold_count(options_, rows_.rows()), options_.precision,
+  cache_.emplace(rows_, plan(problem_).form, folds_read(problem_), options_.precision,
                  sketch_->as_they_come());
   const TrainingSums all(*cache_, -1);
   const Stopwatch watch(rows_.seconds().accumulate);
@@ -207,7 +211,7 @@ void PcgFit::judge(const std::vector<double>& asked) {
       error +=
           errors[k * static_cast<std::size_t>(cache_->outputs()) + static_cast<std::size_t>(t)];
     errors_.enter(lambdas[k], error / rows);
-    if (errors_.best() == lambdas[k])
+    if (options_.lambda || errors_.best() == lambdas[k])
       held_out_ = {lambdas[k], stacked({weights[k]}, cache_->features()),
                    training.intercepts(weights[k]->view())};
   }
@@ -303,11 +307,13 @@ LinearModel PcgFit::run() {
   read();
   load();
   const Stopwatch watch(rows_.seconds().solve);
-  if (options_.lambda)
+  if (options_.lambda) {
     outcome_.lambda = *options_.lambda;
-  else
+    judge_ = fold_to_hold_out(cache_->folds()).value_or(-1);
+  } else {
     choose();
-  if (problem_.classification && !options_.lambda) calibrate();
+  }
+  if (problem_.classification && judge_ >= 0) calibrate();
   const Matrix<double> w = solve(outcome_.lambda);
   LinearModel model{Matrix<double>(w.cols(), w.rows()),
                     TrainingSums(*cache_, -1).intercepts(w.view())};
@@ -318,13 +324,15 @@ LinearModel PcgFit::run() {
 }
 
 double seconds(const Problem& p) {
-  constexpr double kPasses = 18, kPassesOfChoice = 30, kFactors = 9;
+  constexpr double kPasses = 18, kPassesOfChoice = 30, kPassesOfCalibration = 10, kFactors = 9;
   const double m = static_cast<double>(p.features);
   const double factor = m * m * m / 3 / (speed::kDouble * threads());
-  const double passes = kPasses + (p.options.lambda ? 0 : kPassesOfChoice);
+  const double more = !p.options.lambda  ? kPassesOfChoice
+                      : p.classification ? kPassesOfCalibration
+                                         : 0;
   const auto form = plan(p).form;
   return feature_pass_seconds(p) + sketch_seconds(p, form) +
-         (p.options.lambda ? 1 : kFactors) * factor + passes * pass_seconds(p, form);
+         (p.options.lambda ? 1 : kFactors) * factor + (kPasses + more) * pass_seconds(p, form);
 }
 
 }  // namespace

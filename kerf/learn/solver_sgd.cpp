@@ -9,7 +9,8 @@
 // c times the sum of the derivatives.  Rows of a block are dealt out to its batches in turn, so
 // that sorted files do no harm.  One fold is held out: its loss, met on the way through each epoch,
 // stops the fit when it has not fallen by a thousandth for --patience epochs, and the best epoch's
-// weights are kept.  That is all the regularisation unless --lambda is given.  Regression targets
+// weights are kept.  That is all the regularisation unless --lambda is given.  Its scores, which no
+// step has seen, calibrate the probabilities of classes (temperature.h), with one more reading.  Regression targets
 // are centred and scaled by those of the first block.
 //
 // Cost:       4 n m k flops and a pass of features an epoch (k scores); 24 m k bytes, one batch of
@@ -28,6 +29,7 @@
 #include "kerf/learn/row_products.h"
 #include "kerf/learn/sgd_state.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/temperature.h"
 
 namespace kerf {
 namespace {
@@ -48,6 +50,7 @@ class SgdFit {
         rows_(rows),
         outcome_(outcome),
         checkpoint_(problem.checkpoint),
+        classification_(problem.classification),
         outputs_(problem.outputs),
         count_(score_count(problem)),
         lambda_(problem.options.lambda.value_or(0)),
@@ -68,13 +71,19 @@ class SgdFit {
   double row_gradient(const Block& block, Index row, std::span<double> scores);
   /// Features of those rows into `batch_`.
   void make_features(const Block& block, std::span<const Index> which);
+  /// Products of those rows and the weights into `products_`; returns what is to be added.
+  std::vector<double> multiply(const Block& block, std::span<const Index> which,
+                               const SgdState& state);
   /// Scores of those rows, then loss and gradients in their place; returns summed loss.
   double evaluate(const Block& block, std::span<const Index> which, const SgdState& s);
   /// All batches of the first `rows` rows of a block; the mean loss before each step.
   double learn(const Block& block, Index rows, SgdState& state, double rate);
   double find_rate(const Block& block);
   void prepare(const Block& block);
+  void in_order(const Block& block,
+                const std::function<void(std::span<const Index>)>& receive) const;
   void hold_out(const Block& block, double& loss, double& weight);
+  std::optional<double> temperature();
   double epoch(Index number);
   void save();
   LinearModel model_of(const SgdState& state) const;
@@ -84,6 +93,7 @@ class SgdFit {
   TrainingRows& rows_;
   FitReport& outcome_;
   Checkpoint* checkpoint_;
+  bool classification_;
   Index outputs_, count_;
   double lambda_;
   SgdState state_, best_;
@@ -145,7 +155,8 @@ void SgdFit::make_features(const Block& block, std::span<const Index> which) {
   rows_.features(inputs_.dense.view(), batch_.view());
 }
 
-double SgdFit::evaluate(const Block& block, std::span<const Index> which, const SgdState& state) {
+std::vector<double> SgdFit::multiply(const Block& block, std::span<const Index> which,
+                                     const SgdState& state) {
   make_features(block, which);
   const auto size = static_cast<Index>(which.size());
   products_.resize(size, count_);
@@ -160,6 +171,12 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
     for (std::size_t j = 0; j < w.size(); ++j) sum += double{w[j]} * progress_.origin.features[j];
     offset[static_cast<std::size_t>(k)] = state.intercept[static_cast<std::size_t>(k)] - sum;
   });
+  return offset;
+}
+
+double SgdFit::evaluate(const Block& block, std::span<const Index> which, const SgdState& state) {
+  const std::vector<double> offset = multiply(block, which, state);
+  const auto size = static_cast<Index>(which.size());
   std::ranges::fill(intercept_gradient_, 0.0);
   double loss = 0;
   for (Index i = 0; i < size; ++i) {
@@ -235,17 +252,47 @@ void SgdFit::prepare(const Block& block) {
   }
 }
 
-/// Adds the loss and the weight of all rows of a block.
-void SgdFit::hold_out(const Block& block, double& loss, double& weight) {
+/// receive(row numbers) for one batch of a block's rows after the other.
+void SgdFit::in_order(const Block& block,
+                      const std::function<void(std::span<const Index>)>& receive) const {
   std::vector<Index> which;
   for (Index i = 0; i < block.rows.rows(); ++i) {
     which.push_back(i);
-    weight += weight_of(block, i);
     if (static_cast<Index>(which.size()) < options_.sgd.batch && i + 1 < block.rows.rows())
       continue;
-    loss += evaluate(block, which, state_);
+    receive(which);
     which.clear();
   }
+}
+
+/// Adds the loss and the weight of all rows of a block.
+void SgdFit::hold_out(const Block& block, double& loss, double& weight) {
+  in_order(block, [&](std::span<const Index> which) {
+    loss += evaluate(block, which, state_);
+    for (const Index i : which) weight += weight_of(block, i);
+  });
+}
+
+/// Probabilities: the best epoch's scores of the fold held out, which its steps have not seen.
+std::optional<double> SgdFit::temperature() {
+  LeftOutScores left_out;
+  rows_.for_each_input(folds_, held_out_, [&](const Block& block) {
+    if (!block.held_out || left_out.enough()) return;
+    in_order(block, [&](std::span<const Index> which) {
+      const auto offset = multiply(block, which, best_);
+      for (Index i = 0; i < std::ssize(which); ++i) {
+        for (std::size_t k = 0; k < scores_.size(); ++k) {
+          scores_[k] = products_(i, static_cast<Index>(k)) + offset[k];
+          if (loss_ == Loss::squared)
+            scores_[k] = scores_[k] * progress_.target_scale[k] + progress_.origin.targets[k];
+        }
+        const Index row = which[static_cast<std::size_t>(i)];
+        const auto y = block.y.row(row);
+        left_out.add(scores_, std::ranges::max_element(y) - y.begin(), weight_of(block, row));
+      }
+    });
+  });
+  return left_out.temperature();
 }
 
 /// One pass; the mean loss of the fold held out.
@@ -345,7 +392,7 @@ LinearModel SgdFit::run() {
   outcome_.metric = loss_ == Loss::squared
                         ? "mean squared error of the scaled targets"
                         : std::string(kLossNames[static_cast<int>(loss_)]) + " loss";
-  if (loss_ == Loss::logistic) outcome_.temperature = 1;
+  if (classification_) outcome_.temperature = temperature();
   outcome_.notes.push_back(
       fmt::format("learning rate {:.3g}, {} epochs", progress_.rate, outcome_.passes));
   return model_of(best_);

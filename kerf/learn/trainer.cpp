@@ -281,7 +281,8 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
                           {recipe_identity(result.model.recipe), result.model.training.identity},
                           1e9);
     LinearModel solved =
-        solve_kept_sums(kept, result.model.training.rows, options, progress, outcome);
+        solve_kept_sums(kept, result.model.training.rows, result.model.task == Task::classification,
+                        options, progress, outcome);
     KERF_REQUIRE(solved.weights.rows() == result.model.linear.weights.rows() &&
                      solved.intercept.size() == result.model.linear.intercept.size(),
                  data, "the sums in {} are of {} outputs, the model has {}", options.checkpoint,
@@ -289,7 +290,7 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
     KERF_REQUIRE(!result.model.variance, usage,
                  "the model's variances are those of its own lambda: fit it again with --lambda");
     result.model.linear = std::move(solved);
-    result.model.temperature.reset();
+    result.model.temperature = outcome.temperature;
   }
   Params& asked = result.model.training.asked.fit_options;
   const Params now = write_options(options);

@@ -63,12 +63,12 @@ TrainingRows::TrainingRows(RowSource& source, const DataSummary& summary, const 
       block_rows_(rows_at_once(map.out_dim(), map.in_dim(), summary.rows)) {}
 
 void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive,
-                            std::span<const Index> skip) {
+                            std::span<const Index> skip, Index apart) {
   const auto all = [&](const Block& block) {
     receive(block);
     return true;
   };
-  pass(folds, all, skip);
+  pass(folds, all, skip, apart);
 }
 
 void TrainingRows::for_fold(Index fold, Index folds,
@@ -79,7 +79,7 @@ void TrainingRows::for_fold(Index fold, Index folds,
 }
 
 void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& receive,
-                        std::span<const Index> skip) {
+                        std::span<const Index> skip, Index apart) {
   bool wanted = true;
   Matrix<float> z;
   Matrix<double> y;
@@ -97,7 +97,7 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
              receive({fold, seen[static_cast<std::size_t>(fold)], z.view(), y.view(), weights});
     seen[static_cast<std::size_t>(fold)] += rows.rows();
   };
-  FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip);
+  FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip, apart);
   read_into(buffers, wanted);
 }
 

@@ -74,9 +74,10 @@ class TrainingRows {
     std::span<const double> weights;  ///< empty: all 1
   };
   /// One pass over all rows, each fold's in order.  fold(row) = Philox(key, row) mod folds.  The
-  /// first skip[fold] rows of each fold are read but not handed over.
+  /// first skip[fold] rows of each fold are read but not handed over.  `apart`: that fold as fold 0,
+  /// all others as fold 1; -1: every fold for itself.
   void for_each(Index folds, const std::function<void(const Block&)>& receive,
-                std::span<const Index> skip = {});
+                std::span<const Index> skip = {}, Index apart = -1);
   /// One fold's rows only, until `receive` returns false.
   void for_fold(Index fold, Index folds, const std::function<bool(const Block&)>& receive);
   /// The same rows before they become features, in larger blocks: for who makes features of a few
@@ -106,7 +107,7 @@ class TrainingRows {
 
  private:
   void pass(Index folds, const std::function<bool(const Block&)>& receive,
-            std::span<const Index> skip);
+            std::span<const Index> skip, Index apart = -1);
   /// One pass: reads, scales and hands rows to `buffers`, as long as they are wanted.
   void read_into(FoldBuffers& buffers, const bool& wanted);
 

@@ -24,7 +24,7 @@ def select(map, X, budget, *, lambda_="auto", method="greedy", random_state=1, p
         rows to choose
     lambda_ : float or 'auto'
         ridge penalty of the model to come, in the meaning it has everywhere (that model has `budget` rows); 'auto': so that
-        budget times lambda_ is a hundredth of the features' mean squared length
+        budget times lambda_ is a thousandth of the features' mean squared length
     method : {'greedy', 'random', 'kmeans++'}
         the last two for comparison
     random_state : seed of the last two
