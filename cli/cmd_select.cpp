@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "cli/command.h"
@@ -70,7 +71,8 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const auto map =
       Recipe{arguments.map, complete, key.value, data.summary.cols}.make(common.memory_limit());
   require_memory(
-      design_bytes(data.summary.rows, map->out_dim(), options.budget), common.memory_limit(),
+      design_bytes(data.summary.rows, map->out_dim(), std::min(options.budget, data.summary.rows)),
+      common.memory_limit(),
       fmt::format("choosing among {} rows with {} features", data.summary.rows, map->out_dim()),
       "take fewer --features, fewer --rows, or raise --memory");
   std::vector<Index> numbers;

@@ -388,8 +388,7 @@ class _KernelClassifier(ClassifierMixin, _Learner):
     def predict_proba(self, X):
         """Probabilities of the classes: shape (rows, classes), each row sums to 1.
 
-        Softmax of the scores times a factor fitted on rows left out; after `partial_fit`, or with a fixed `lambda_` and the squared loss, the
-        regression's own estimates, cut off at 0.
+        Softmax of the scores times a factor fitted on rows left out, whether `lambda_` is given or chosen, after `partial_fit` too.
         """
         return self._fitted().probabilities(use_rows(self, X)[0])
 

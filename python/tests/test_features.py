@@ -132,6 +132,14 @@ def test_errors_are_value_errors_with_the_librarys_message(rows):
         map.transform(rows[:, :3])
 
 
+def test_tefm_at_its_defaults_on_few_rows():
+    # 4,096 directions of 30 rows: it did not end within 110 s.
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    z = kerf.TEFM().fit(X).transform(X)
+    assert z.shape == (30, 4096)
+    assert np.allclose((z.astype(float) ** 2).sum(1), 1, atol=1e-4)  # as long as the Gaussian kernel has it
+
+
 def test_too_much_is_a_memory_error(rows):
     with pytest.raises(MemoryError, match="needs about"):
         kerf.RFF(features=2**24).fit(np.zeros((2, 300000), np.float32))

@@ -307,13 +307,53 @@ def test_select_takes_the_rows_that_lower_the_variance_most():
         kerf.select(kerf.ArcCosineFeatures(features=128), X, 10, method="best")
     # The oracle: the row that lowers J most, evaluated for every candidate.
     Z = kerf.ArcCosineFeatures(features=128, random_state=1).fit(X).transform(X).astype(float)
-    K, c, chosen = Z @ Z.T, 1e-4 * len(X), []
+    K, chosen = Z @ Z.T, []
+    c = 1e-3 * np.trace(K) / len(K)  # the default
     for _ in range(3):
         def objective(j):
             S = chosen + [j]
             return -np.trace(K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + c * np.eye(len(S)), K[S]))
         chosen.append(min((j for j in range(len(X)) if j not in chosen), key=objective))
     assert list(greedy[:3]) == chosen
+
+
+def test_select_does_not_take_copies_and_lambda_is_that_of_the_rows_chosen():
+    # 40 rows five times: gains in single precision took 19 of the 40.
+    X = np.repeat(np.random.default_rng(7).normal(size=(40, 3)), 5, axis=0).astype(np.float32)
+    map = kerf.ArcCosineFeatures(features=300, random_state=1)
+    rows = kerf.select(map, X, 40, lambda_=1e-6)
+    assert len({int(row) // 5 for row in rows}) == 40
+    # K_SS + budget lambda I: twice the budget at half the lambda begins with the same rows.
+    assert list(kerf.select(map, X, 20, lambda_=1e-2)) == list(kerf.select(map, X, 40, lambda_=5e-3)[:20])
+    assert list(kerf.select(map, X, 10)) == list(kerf.select(map, X, 40)[:10])
+
+
+def log_loss(model, X, y):
+    """Mean of -log p of the class, and the least probability."""
+    p = model.predict_proba(X)
+    place = np.searchsorted(model.classes_, y)
+    return -np.log(np.maximum(p[np.arange(len(y)), place], 1e-15)).mean(), p.min()
+
+
+@pytest.mark.parametrize("options", [dict(map="rff", features=128), dict(map="rff", features=2048), dict(map="rff", features=128, solver="pcg"),
+                                     dict(map="nystrom", features=64), dict(map="tefm", features=64), dict(map="exact"),
+                                     dict(map="rff", features=128, loss="logistic")], ids=str)
+def test_a_given_lambda_does_not_ruin_probabilities(options):
+    train, test = csv("digits_train.csv.gz"), csv("digits_test.csv.gz")
+    chosen = kerf.KernelClassifier(**options).fit(*train)
+    given = kerf.KernelClassifier(lambda_=chosen.best_lambda_, **options).fit(*train)
+    (loss, _), (same, least) = log_loss(chosen, *test), log_loss(given, *test)
+    assert least > 0 and same < 1.15 * loss  # nystrom solves another way with a given lambda
+
+
+def test_partial_fit_has_calibrated_probabilities():
+    X, y = csv("digits_train.csv.gz")
+    for lambda_ in ("auto", 1e-3):
+        model = kerf.KernelClassifier(map="rff", features=128, lambda_=lambda_)
+        for part in (slice(0, 300), slice(300, None)):
+            model.partial_fit(X[part], y[part], classes=np.unique(y))
+        loss, least = log_loss(model, *csv("digits_test.csv.gz"))
+        assert least > 0 and loss < 0.5
 
 
 def test_options_beside_a_transformer_are_refused():

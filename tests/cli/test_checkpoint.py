@@ -83,6 +83,15 @@ def test_refit_equals_a_fit_with_that_lambda(kerf, tmp_path):
     assert not pathlib.Path(tmp_path / "no.kerf").exists()
 
 
+def test_refit_calibrates_probabilities(kerf):
+    fit = ["fit", DATA / "digits_train.csv.gz", "--map", "rff", "--features", "128", "--solver", "cholesky", "--quiet"]
+    assert kerf(*fit, "-o", "chosen.kerf", "--checkpoint", "sums").code == 0
+    assert kerf("refit", "chosen.kerf", "--checkpoint", "sums", "--lambda", "0.001", "-o", "again.kerf").code == 0
+    assert kerf(*fit, "-o", "direct.kerf", "--lambda", "0.001").code == 0
+    again, direct = (kerf("score", name, DATA / "digits_test.csv.gz", "--json").json["log_loss"] for name in ("again.kerf", "direct.kerf"))
+    assert abs(again - direct) < 0.01 * direct
+
+
 def test_refit_says_what_fit_would_say(kerf):
     fit = ["fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "64", "--bandwidth", "50", "--solver", "cholesky", "--quiet", "-o", "m.kerf"]
     assert kerf(*fit, "--checkpoint", "sums").code == 0
