@@ -336,7 +336,7 @@ def log_loss(model, X, y):
 
 
 @pytest.mark.parametrize("options", [dict(map="rff", features=128), dict(map="rff", features=2048), dict(map="rff", features=128, solver="pcg"),
-                                     dict(map="nystrom", features=64), dict(map="tefm", features=64), dict(map="exact"),
+                                     dict(map="nystrom", features=64), dict(map="tefm", features=64), dict(map="exact", kernel="gaussian"),
                                      dict(map="rff", features=128, loss="logistic")], ids=str)
 def test_a_given_lambda_does_not_ruin_probabilities(options):
     train, test = csv("digits_train.csv.gz"), csv("digits_test.csv.gz")
