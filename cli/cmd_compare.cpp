@@ -64,7 +64,14 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage, "--test-labels goes with --test");
   if (!arguments.test.empty() && arguments.compare_options.contains("holdout"))
     throw Error(ErrorKind::usage, "--test and --holdout both say which rows to score on: give one");
-  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  Files()
+      .reads(arguments.data)
+      .reads(arguments.test)
+      .reads(arguments.test_labels)
+      .reads(arguments.data_options)
+      .reads(arguments.map_options)
+      .writes(arguments.report)
+      .check();
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);

@@ -46,7 +46,12 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   for (const auto& option : entry.options())
     if (option.name == "bias") params.try_emplace("bias", "0");  // the rows as they are
   entry.complete(params);
-  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  Files()
+      .reads(arguments.data)
+      .reads(arguments.data_options)
+      .reads(arguments.map_options)
+      .writes(arguments.report)
+      .check();
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);

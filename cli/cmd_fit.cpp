@@ -210,7 +210,7 @@ void refuse_idle(const std::string& map, const Params& given) {
   if (!words.empty()) throw Error(ErrorKind::usage, words);
 }
 
-void check_arguments(const FitArguments& arguments) {
+void check_arguments(const FitArguments& arguments, const std::string& checkpoint) {
   check_map_options(arguments.map, arguments.map_options);  // wrong options before any work
   refuse_idle(arguments.map, arguments.map_options);
   if (!(arguments.holdout >= 0 && arguments.holdout < 1))
@@ -223,8 +223,16 @@ void check_arguments(const FitArguments& arguments) {
     throw Error(ErrorKind::usage, "--test-labels goes with --test");
   if (!arguments.report.empty() && arguments.test == std::vector<std::string>{"-"})
     throw Error(ErrorKind::usage, "--report reads the test rows twice: --test - cannot");
-  AtomicFile::check_writable(arguments.output);
-  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  Files()
+      .reads(arguments.data)
+      .reads(arguments.test)
+      .reads(arguments.test_labels)
+      .reads(arguments.data_options)
+      .reads(arguments.map_options)
+      .writes(arguments.output)
+      .writes(arguments.report)
+      .keeps(checkpoint)
+      .check();
 }
 
 /// Summary or JSON, warnings, the score on `test_rows` (null: none) and the report.
@@ -257,7 +265,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   // Stochastic gradients pass over the rows many times: one copy, another one in every pass.
   const bool fresh = options.solver == Solver::sgd;
   if (fresh && !arguments.augment_options.contains("copies")) augmentation.copies = 1;
-  check_arguments(arguments);
+  check_arguments(arguments, options.checkpoint);
   if (!options.checkpoint.empty())
     set_interrupt_message(
         fmt::format("no model was written; the same command goes on from {}", options.checkpoint));

@@ -47,6 +47,13 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
   auto options = read_options<FitOptions>(arguments.scale_options, "kerf kernel");
   if (!arguments.scale_options.contains("scale")) options.scale = ScaleKind::none;
   MatrixOutput::check(arguments.output);
+  Files()
+      .reads(arguments.data)
+      .reads(arguments.against)
+      .reads(arguments.data_options)
+      .reads(arguments.kernel_options)
+      .writes(arguments.output)
+      .check();
   const Progress progress = terminal_progress(common.quiet);
   const auto data_options = read_input_options(arguments.data_options, "kerf kernel");
   Dataset data = open_dataset(arguments.data, data_options,

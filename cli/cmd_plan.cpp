@@ -55,7 +55,12 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
   if (options.validation_error == 0 && arguments.plan_options.contains("holdout"))
     throw Error(ErrorKind::usage,
                 "--holdout is for --validation-error: other targets hold out no rows");
-  if (!arguments.report.empty()) AtomicFile::check_writable(arguments.report);
+  Files()
+      .reads(arguments.data)
+      .reads(arguments.data_options)
+      .reads(arguments.map_options)
+      .writes(arguments.report)
+      .check();
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);

@@ -152,12 +152,13 @@ Index predict_all(const PredictArguments& arguments, const Model& model, Encoded
 }
 
 void run_predict(const PredictArguments& arguments, const Common& common) {
+  const std::string path = arguments.output == "-" ? "" : arguments.output;
+  Files().reads(arguments.model).reads(arguments.data).writes(path).check();
   const Model model = load_model(arguments.model);
   check_arguments(arguments, model);
   const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
   const auto source =
       open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
-  const std::string path = arguments.output == "-" ? "" : arguments.output;
   // Probabilities are numbers, as the targets of a regression are.
   const Meaning meaning{model, model.task == Task::classification && !arguments.probability};
   Json predictions = Json::array();

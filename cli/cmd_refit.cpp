@@ -24,7 +24,7 @@ void run_refit(const RefitArguments& arguments, const Common& common) {
   if (options.checkpoint.empty())
     throw Error(ErrorKind::usage,
                 "kerf refit needs --checkpoint DIR, the folder that the model was fitted with");
-  AtomicFile::check_writable(arguments.output);
+  Files().reads(arguments.model).writes(arguments.output).keeps(options.checkpoint).check();
   FitResult result = refit(load_model(arguments.model), options, terminal_progress(common.quiet));
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);

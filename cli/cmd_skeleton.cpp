@@ -83,7 +83,7 @@ void list_features(const SkeletonArguments& arguments, const Common& common) {
 }
 
 void run_skeleton(const SkeletonArguments& arguments, const Common& common) {
-  if (!arguments.output.empty()) AtomicFile::check_writable(arguments.output);
+  Files().reads(arguments.text).writes(arguments.output).check();
   if (arguments.action == "features") return list_features(arguments, common);
   const bool show = arguments.action == "show";
   if (!show && arguments.action != "check")

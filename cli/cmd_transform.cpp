@@ -105,6 +105,13 @@ void run_transform(const TransformArguments& arguments, const Common& common) {
   if (arguments.map.empty() == arguments.model.empty())
     throw Error(ErrorKind::usage, "kerf transform wants either --map NAME or --model FILE");
   MatrixOutput::check(arguments.output);
+  Files()
+      .reads(arguments.data)
+      .reads(arguments.model)
+      .reads(arguments.data_options)
+      .reads(arguments.map_options)
+      .writes(arguments.output)
+      .check();
   const Progress progress = terminal_progress(common.quiet);
   const Json json = arguments.model.empty() ? with_map(arguments, common, progress)
                                             : with_model(arguments, common, progress);

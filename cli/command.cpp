@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace kerf::cli {
 namespace {
@@ -245,6 +246,51 @@ std::string fit_command(const Common& common, const std::vector<std::string>& da
     for (const auto& [name, value] : group) line += fmt::format(" --{} {}", name, quoted(value));
   if (!common.memory.empty()) line += " --memory " + quoted(common.memory);
   return line;
+}
+
+Files& Files::reads(const std::string& path) {
+  std::error_code error;
+  // What is wrong with a name that leads nowhere comes later.
+  if (path == "-" || std::filesystem::exists(path, error)) read_.push_back(path);
+  return *this;
+}
+Files& Files::reads(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) reads(path);
+  return *this;
+}
+Files& Files::reads(const Params& options) {
+  for (const char* name : {"labels", "skeleton"})
+    if (const auto given = options.find(name); given != options.end()) reads(given->second);
+  return *this;
+}
+Files& Files::writes(const std::string& path) {
+  if (!path.empty()) written_.push_back(path);
+  return *this;
+}
+
+Files& Files::keeps(const std::string& folder) {
+  checkpoint_ = folder;
+  return *this;
+}
+
+void Files::check() const {
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    const std::string& path = written_[i];
+    for (const std::string& file : files_read(read_))
+      if (AtomicFile::same(file == "-" ? "/dev/stdin" : file, path))
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("this would overwrite {}, which it reads: name another output", path));
+    for (std::size_t j = 0; j < i; ++j)
+      if (AtomicFile::same(written_[j], path))
+        throw Error(ErrorKind::usage, fmt::format("two outputs would be one file, {}", path));
+    const std::filesystem::path file(path);
+    if (!checkpoint_.empty() && file.extension() == ".ckpt" &&
+        AtomicFile::same(checkpoint_, file.has_parent_path() ? file.parent_path().string() : "."))
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is a name of a file of --checkpoint {}", path, checkpoint_));
+    AtomicFile::check_writable(path);
+  }
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -138,6 +138,26 @@ std::string fit_command(const Common& common, const std::vector<std::string>& da
 /// An argument as a shell takes it.
 std::string quoted(const std::string& argument);
 
+/// What a command reads and writes, told before any work.  Names may be "" and repeat.
+class Files {
+ public:
+  /// Files and folders, or text that may be the name of a file.
+  Files& reads(const std::string& path);
+  Files& reads(const std::vector<std::string>& paths);
+  /// The files that options of data and of maps name.
+  Files& reads(const Params& options);
+  Files& writes(const std::string& path);
+  /// A folder of checkpoints, whose names are not for other files.
+  Files& keeps(const std::string& folder);
+  /// Error (usage) where a file that is written would take the place of one that is read, or of
+  /// another that is written; Error (data) where one cannot be written.
+  void check() const;
+
+ private:
+  std::vector<std::string> read_, written_;
+  std::string checkpoint_;
+};
+
 /// A file that appears whole or not at all.
 void write_text(const std::string& path, const std::string& text);
 

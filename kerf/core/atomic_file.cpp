@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <random>
 
 #include "kerf/core/require.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t kBufferBytes = 1 << 20;
+constexpr int kMostTrials = 100;  // of names for the temporary file
 
 /// Where a chain of symbolic links ends, whether a file is there or not yet.  Links among the folders
 /// do no harm: the temporary file goes through them too.
@@ -55,7 +57,27 @@ bool is_special(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
+/// A name's last letters, another for each file.
+std::string random_letters() {
+  constexpr std::string_view kLetters =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::random_device device;
+  std::string letters;
+  for (std::size_t i = 0; i < AtomicFile::kTemporaryLetters; ++i)
+    letters += kLetters[device() % kLetters.size()];
+  return letters;
+}
+
 }  // namespace
+
+bool AtomicFile::same(const std::string& a, const std::string& b) {
+  for (const std::string& path : {a, b})
+    if (named_descriptor(path) || is_special(path)) return false;
+  std::error_code error;
+  if (fs::equivalent(a, b, error)) return true;
+  const fs::path first = fs::weakly_canonical(end_of_links(a), error);
+  return !error && first == fs::weakly_canonical(end_of_links(b), error) && !error;
+}
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(end_of_links(path_)) {
   KERF_REQUIRE(!path_.empty(), usage, "the name of the output file is empty");
@@ -79,15 +101,27 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(end_o
 }
 
 void AtomicFile::open_temporary() {
-  temporary_ = target_ + ".XXXXXX";
-  descriptor_ = ::mkstemp(temporary_.data());
-  if (descriptor_ < 0) fail_with("write");
+  // A new file has the rights that the umask leaves it (not mkstemp(): its files are private, and to
+  // learn the umask is to change it for other threads); one that is replaced keeps what it had.
+  struct stat old {};
+  const bool replaces = ::stat(target_.c_str(), &old) == 0;
+  const mode_t rights = replaces ? old.st_mode & 0777 : 0666;
+  for (int trials = 0; descriptor_ < 0 && trials < kMostTrials; ++trials) {
+    temporary_ = target_ + "." + random_letters();
+    descriptor_ =
+        ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, rights);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) {
+    temporary_.clear();
+    fail_with("write");
+  }
   remembered_.remember(temporary_);
-  // mkstemp makes private files; give the result the permissions any new file would have.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor_, 0666 & ~mask);
   goes_back_ = true;
+  if (!replaces) return;
+  // Rights of a group are for the old file's group, which we may not be able to give.
+  const bool same_owner = ::fchown(descriptor_, old.st_uid, old.st_gid) == 0;
+  ::fchmod(descriptor_, same_owner ? rights : rights & ~mode_t{070});
 }
 
 AtomicFile::~AtomicFile() {

@@ -1,6 +1,7 @@
 // A file that appears whole or not at all: written beside its final name, flushed to disk, renamed.
-// A symbolic link stays, and the file it leads to is the one that appears.  A pipe or device stays what
-// it is and is written to as it comes.
+// A symbolic link stays, and the file it leads to is the one that appears.  A file that is replaced
+// leaves its owner and rights to the new one.  A pipe or device stays what it is and is written to as
+// it comes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,6 +26,13 @@ class AtomicFile {
   /// Error (data) now rather than after hours of work, if `path` could not be written.  Waits for
   /// nobody.
   static void check_writable(const std::string& path);
+
+  /// Whether two names, which need not be there yet, stand for one file: by links too.  Pipes and
+  /// devices stand for none.
+  static bool same(const std::string& a, const std::string& b);
+
+  /// The temporary file of NAME is NAME.xxxxxx, with so many letters and digits.
+  static constexpr std::size_t kTemporaryLetters = 6;
 
   /// Whether goes_back() will hold of this path.
   static bool can_go_back(const std::string& path);

@@ -237,6 +237,38 @@ TEST_F(AtomicFileTest, SaysWhyItCannotBeWritten) {
   EXPECT_THAT(message_of([&] { AtomicFile file(folder_ + "/round"); }), HasSubstr("lead nowhere"));
 }
 
+TEST_F(AtomicFileTest, LeavesTheUmaskOfOtherThreadsAlone) {
+  const mode_t before = ::umask(077);
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    while (!stop) const AtomicFile file(folder_ + "/written");
+  });
+  int wrong = 0;
+  const std::string path = folder_ + "/other";
+  for (int i = 0; i < 5000; ++i) {
+    const int other = ::open(path.c_str(), O_WRONLY | O_CREAT, 0666);
+    struct stat status {};
+    wrong += ::fstat(other, &status) != 0 || (status.st_mode & 0777) != 0600;
+    ::close(other);
+    ::unlink(path.c_str());
+  }
+  stop = true;
+  writer.join();
+  ::umask(before);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(AtomicFileTest, KnowsOneFileByItsNames) {
+  std::ofstream(folder_ + "/a") << "a";
+  std::filesystem::create_symlink("b", folder_ + "/link");  // to nothing, so far
+  EXPECT_TRUE(AtomicFile::same(folder_ + "/a", folder_ + "/./a"));
+  EXPECT_TRUE(AtomicFile::same(folder_ + "/b", folder_ + "/link"));
+  EXPECT_TRUE(AtomicFile::same(folder_ + "/b", folder_ + "/c/../b"));
+  EXPECT_FALSE(AtomicFile::same(folder_ + "/a", folder_ + "/b"));
+  EXPECT_FALSE(AtomicFile::same("/dev/null", "/dev/null"));
+  EXPECT_FALSE(AtomicFile::same("/dev/stdout", "/dev/stdout"));
+}
+
 TEST_F(AtomicFileTest, LinksStayAndTheirFilesAreReplaced) {
   std::filesystem::create_directory(folder_ + "/there");
   std::filesystem::create_symlink("there/file", folder_ + "/link");

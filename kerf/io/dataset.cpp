@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/io/idx.h"
 #include "kerf/io/registry.h"
 #include "kerf/io/scan.h"
 
@@ -129,6 +130,14 @@ void Dataset::centre_large_columns() {
 void Dataset::keep_double() {
   encoding.wide = encoding.kind != SourceKind::sparse;
   source->set_encoding(encoding);
+}
+
+std::vector<std::string> files_read(const std::vector<std::string>& paths) {
+  std::vector<std::string> files = io::expand_directories(paths);
+  for (std::size_t k = 0, count = files.size(); k < count; ++k)
+    if (const std::string labels = io::labels_sibling(files[k]); !labels.empty())
+      files.push_back(labels);
+  return files;
 }
 
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,

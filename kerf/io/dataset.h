@@ -83,6 +83,9 @@ struct Dataset {
   void keep_double();
 };
 
+/// Every file that is read of these paths: those of folders, and labels beside images.
+std::vector<std::string> files_read(const std::vector<std::string>& paths);
+
 /// Opens files (one source, in order) for training: one pass to learn about them.  "-" is standard
 /// input, kept in a temporary file.
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
