@@ -63,10 +63,10 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   for (const auto& size : found.sizes)
     for (const auto& map : size.maps)
       if (!map.converged) {
-        fmt::print(stderr,
-                   "kerf: warning: an eigenvalue had not settled after 400 steps: epsilon and the "
-                   "condition number of {} features are at least what is shown\n",
-                   size.features);
+        print_warning(
+            fmt::format("an eigenvalue had not settled after 400 steps: epsilon and the condition "
+                        "number of {} features are at least what is shown",
+                        size.features));
         break;
       }
   if (!arguments.report.empty())

@@ -134,10 +134,11 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   if (!report.memory_note.empty()) fmt::print("{}  {}\n", bold("memory  "), report.memory_note);
   fmt::print("{}  {} rows, {} columns{}\n", bold("data    "), with_commas(summary.rows),
              with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
-  for (const auto& note : data.notes) fmt::print("          {}\n", note);
+  for (const auto& note : data.notes) fmt::print("          {}\n", printable(note));
   fmt::print("{}  {}{}\n", bold("task    "), task,
-             summary.task_reason.empty() ? "" : " (" + summary.task_reason + ")");
-  fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map, describe_options(model));
+             summary.task_reason.empty() ? "" : " (" + printable(summary.task_reason) + ")");
+  fmt::print("{}  {}: {}\n", bold("map     "), model.recipe.map,
+             printable(describe_options(model)));
   if (report.map_choice)
     fmt::print("{}  {} ({})\n", bold("chosen  "), report.map_choice->reason,
                human_seconds(report.map_choice->seconds));
@@ -152,7 +153,7 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
   fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
              report.solver_reason);
-  for (const auto& note : report.notes) fmt::print("          {}\n", note);
+  for (const auto& note : report.notes) fmt::print("          {}\n", printable(note));
   if (report.cv_error)
     fmt::print("{}  {:.3g}, chosen among {} by {} ({} {:.4g})\n", bold("lambda  "), report.lambda,
                report.path.size(), report.validation, report.metric, *report.cv_error);
@@ -244,8 +245,7 @@ void tell(const FitArguments& arguments, const Common& common, const Dataset& da
     json = fit_json(arguments, data, summary, result);
   else if (!common.quiet)
     print_summary(arguments, data, summary, result);
-  for (const auto& warning : result.report.warnings)
-    fmt::print(stderr, "kerf: warning: {}\n", warning);
+  for (const auto& warning : result.report.warnings) print_warning(warning);
   TestView test;
   if (test_rows != nullptr)
     test = test_model(arguments, common, result.model, *test_rows, common.json ? &json : nullptr);

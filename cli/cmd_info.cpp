@@ -17,7 +17,7 @@ std::string what_is_stored(const Model& model) {
     return stored + ", its learned subspace folded into the weights,";
   for (const auto& [name, array] : *model.recipe.state)
     stored +=
-        fmt::format(", {} ({} x {})", name, with_commas(array.rows()), with_commas(array.cols()));
+        fmt::format(", {} ({} x {})", printable(name), with_commas(array.rows()), with_commas(array.cols()));
   return stored;
 }
 
@@ -50,22 +50,22 @@ void run_info(const std::string& path, const Common& common) {
     return print_json(json);
   }
   fmt::print("{}  {}\n", bold("task    "),
-             classification ? fmt::format("classification: {}", fmt::join(model.classes, ", "))
+             classification ? printable(fmt::format("classification: {}", fmt::join(model.classes, ", ")))
                             : fmt::format("regression, {} output(s)", model.outputs()));
-  fmt::print("{}  {} (seed {})\n", bold("map     "), model.recipe.map, model.recipe.seed);
+  fmt::print("{}  {} (seed {})\n", bold("map     "), printable(model.recipe.map), model.recipe.seed);
   for (const auto& [name, value] : model.recipe.options)
-    fmt::print("            --{} {}\n", name, value);
+    fmt::print("            --{} {}\n", printable(name), printable(value));
   fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim),
              model.is_sparse ? ", sparse" : "");
   fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows),
              training.lambda,
-             training.cv_error ? fmt::format(" by {}, {} {:.4g}", training.validation,
-                                             training.metric, *training.cv_error)
+             training.cv_error ? fmt::format(" by {}, {} {:.4g}", printable(training.validation),
+                                             printable(training.metric), *training.cv_error)
                                : ", as given");
   fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
-  if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), training.command);
-  fmt::print("{}  kerf {}\n", bold("version "), training.version);
+  if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), printable(training.command));
+  fmt::print("{}  kerf {}\n", bold("version "), printable(training.version));
 }
 
 Json option_json(const OptionInfo& option) {

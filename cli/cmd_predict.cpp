@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -35,10 +36,12 @@ struct Meaning {
   }
 };
 
-/// A line per row: on standard output, or in a file that appears when whole.
+/// A line per row: on standard output, or in a file that appears when whole.  Names of classes as they
+/// are, for programs to read; on a terminal as a person may see them.
 class TextOutput final : public Output {
  public:
-  TextOutput(const Meaning& meaning, const std::string& path) : meaning_(meaning) {
+  TextOutput(const Meaning& meaning, const std::string& path)
+      : meaning_(meaning), seen_(path.empty() && ::isatty(STDOUT_FILENO) != 0) {
     if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
   }
   void add(const Matrix<double>& values) override {
@@ -56,7 +59,8 @@ class TextOutput final : public Output {
     const auto out = std::back_inserter(lines);
     if (meaning_.classes) {
       for (const Index best : best_class(values))
-        fmt::format_to(out, "{}\n", meaning_.name_of(best));
+        fmt::format_to(out, "{}\n",
+                       seen_ ? printable(meaning_.name_of(best)) : meaning_.name_of(best));
     } else {
       for (Index i = 0; i < values.rows(); ++i)
         fmt::format_to(out, "{}\n", fmt::join(values.row(i), ","));
@@ -65,6 +69,7 @@ class TextOutput final : public Output {
   }
 
   Meaning meaning_;
+  bool seen_;
   std::unique_ptr<AtomicFile> file_;
 };
 

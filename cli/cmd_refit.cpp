@@ -39,7 +39,7 @@ void run_refit(const RefitArguments& arguments, const Common& common) {
   else if (!common.quiet)
     fmt::print("{}  {:.3g}\n{}  {}\n{}  {}\n", bold("lambda  "), report.lambda, bold("time    "),
                human_seconds(report.seconds.total), bold("model   "), arguments.output);
-  for (const auto& warning : report.warnings) fmt::print(stderr, "kerf: warning: {}\n", warning);
+  for (const auto& warning : report.warnings) print_warning(warning);
 }
 
 }  // namespace

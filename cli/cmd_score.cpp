@@ -72,16 +72,20 @@ namespace {
 /// True classes down, predicted classes across; left out where it would not fit a screen.
 void print_confusion(const Model& model, const Score& score) {
   std::size_t width = 6;
-  for (const auto& name : model.classes) width = std::max(width, name.size() + 1);
+  std::vector<std::string> names;
+  for (const auto& name : model.classes) {
+    names.push_back(printable(name));
+    width = std::max(width, names.back().size() + 1);
+  }
   for (Index i = 0; i < model.outputs(); ++i)
     for (const double count : score.confusion.row(i))
       width = std::max(width, fmt::format("{:.6g}", count).size() + 1);
   if (model.classes.size() * width > 100) return;
   fmt::print("{}\n{:>{}}", bold("true class down, predicted across"), "", width);
-  for (const auto& name : model.classes) fmt::print("{:>{}}", name, width);
+  for (const auto& name : names) fmt::print("{:>{}}", name, width);
   fmt::print("\n");
   for (Index i = 0; i < model.outputs(); ++i) {
-    fmt::print("{:>{}}", model.classes[static_cast<std::size_t>(i)], width);
+    fmt::print("{:>{}}", names[static_cast<std::size_t>(i)], width);
     for (const double count : score.confusion.row(i))
       fmt::print("{:>{}}", fmt::format("{:.6g}", count), width);
     fmt::print("\n");
@@ -89,7 +93,8 @@ void print_confusion(const Model& model, const Score& score) {
 }
 
 std::string value_text(const Model& model, const std::vector<double>& values) {
-  if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
+  if (model.task == Task::classification)
+    return printable(model.classes[static_cast<std::size_t>(values[0])]);
   std::vector<std::string> numbers;
   for (const double value : values) numbers.push_back(fmt::format("{:.5g}", value));
   return fmt::format("{}", fmt::join(numbers, ", "));

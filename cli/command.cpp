@@ -29,6 +29,20 @@ std::string value_name(const OptionInfo& option) {
   return "";
 }
 
+/// JSON escapes the control characters of ASCII but one, and not those of 8 bits.
+std::string without_controls(std::string_view json) {
+  std::string out;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const bool two = json[i] == '\xC2' && static_cast<unsigned char>(json[i + 1]) < 0xA0;
+    if (two) ++i;
+    if (two || json[i] == '\x7F')
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(json[i]));
+    else
+      out += json[i];
+  }
+  return out;
+}
+
 template <class Entries>
 std::vector<OptionInfo> union_of(const Entries& entries) {
   std::vector<OptionInfo> all;
@@ -301,7 +315,8 @@ void write_text(const std::string& path, const std::string& text) {
 
 void print_json(const Json& object) {
   // Names of files are any bytes; JSON is UTF-8.
-  fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+  const std::string text = object.dump(2, ' ', false, Json::error_handler_t::replace);
+  fmt::print("{}\n", without_controls(text));
 }
 
 }  // namespace kerf::cli

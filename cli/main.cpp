@@ -14,6 +14,7 @@
 #endif
 #include <map>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "cli/command.h"
@@ -80,7 +81,21 @@ int complain(const std::string& message, int code, bool json) {
   } catch (const std::system_error&) {
     // Nobody reads standard output, which may be what the message is about.
   }
-  fmt::print(stderr, "kerf: {}\n", message);
+  print_error(message);
+  return code;
+}
+
+/// What was printed has arrived, or std::system_error.
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
+}
+
+/// --help and --version; the exit code.
+int print_asked(const CLI::App& app, const CLI::Error& asked) {
+  std::ostringstream text;
+  const int code = app.exit(asked, text, text);
+  fmt::print("{}", text.str());
+  flush_output();
   return code;
 }
 
@@ -176,15 +191,16 @@ int run(const std::vector<std::string>& arguments) {
     auto reversed = with_joined_flags(arguments);
     std::ranges::reverse(reversed);
     app.parse(reversed);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::CallForHelp& asked) {
+    return print_asked(app, asked);
+  } catch (const CLI::CallForAllHelp& asked) {
+    return print_asked(app, asked);
   } catch (const CLI::CallForVersion& asked) {
-    return app.exit(asked);
+    return print_asked(app, asked);
   } catch (const CLI::ParseError& error) {
     if (arguments.empty()) {
       fmt::print("{}", app.help());
+      flush_output();
       return 2;
     }
     const std::string unknown = explain_unknown(app, arguments);
@@ -195,7 +211,7 @@ int run(const std::vector<std::string>& arguments) {
   const InterruptScope interrupts(check_interrupt);
   action();
   clear_progress();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_output();
+  flush_output();
   return 0;
 }
 
@@ -204,6 +220,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace kerf;
+  cli::keep_standard_streams();
   cli::start_without_blas_threads(argv);
   const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
     return std::string_view(argument) == "--json";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -118,7 +119,8 @@ class Bar {
                                        : fmt::format("{}  {}", stage_,
                                                      event.done > 0 ? with_commas(event.done) : "");
     line.resize(static_cast<std::size_t>(std::min<int>(width, static_cast<int>(line.size()))));
-    fmt::print(stderr, "{}{}", kClearLine, line);
+    line.insert(0, kClearLine);
+    std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
     bar_shown = true;
   }
@@ -199,6 +201,41 @@ void set_interrupt_message(const std::string& message) {
   says_nothing_written = false;
 }
 
+void keep_standard_streams() {
+  // Opened the wrong way round, so that reading or writing is an error as before.
+  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int number = 0; number < 3; ++number)
+    if (::fcntl(number, F_GETFD) < 0 && ::open("/dev/null", kModes[number]) != number) return;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  int following = 0;  // bytes of a character that has begun
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    const bool continues = c >= 0x80 && c < 0xC0 && following > 0;
+    const bool begins = c >= 0xC2 && c < 0xF5 && (next & 0xC0) == 0x80;
+    const bool control = c < 0x20 || c == 0x7F || (c == 0xC2 && next < 0xA0);  // and those of 8 bits
+    following = continues ? following - 1 : !begins ? 0 : c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
+    if (c == '\n')
+      out += "\\n";
+    else if (control || (c >= 0x80 && !continues && !begins))
+      out += fmt::format("\\x{:02x}", c);
+    else
+      out += text[i];
+    if (control) following = 0;
+  }
+  return out;
+}
+
+void print_error(const std::string& message) {
+  const std::string line = fmt::format("kerf: {}\n", printable(message));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void print_warning(const std::string& message) { print_error("warning: " + message); }
+
 void fail_output() {
   throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
@@ -212,7 +249,7 @@ Progress terminal_progress(bool quiet) {
 }
 
 void clear_progress() {
-  if (bar_shown) fmt::print(stderr, "{}", kClearLine);
+  if (bar_shown) std::fputs("\r\033[K", stderr);
   bar_shown = false;
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "kerf/kerf.h"
 
@@ -34,6 +35,19 @@ void check_interrupt();
 
 /// From now on an interruption says this instead of "nothing was written".
 void set_interrupt_message(const std::string& message);
+
+/// "kerf: MESSAGE" as one line on standard error.  Where that is closed or full nobody can be told, and
+/// what was done stays done.
+void print_error(const std::string& message);
+void print_warning(const std::string& message);
+
+/// Text from a file or a model, for a person to read: what a terminal would obey instead of showing
+/// it is written as \\x1b, \\n.
+std::string printable(std::string_view text);
+
+/// Before any file is opened: a standard stream that is closed would leave its number to that file,
+/// and what is printed would go into it.  From now on to use such a stream fails.
+void keep_standard_streams();
 
 /// Throws std::system_error: standard output could not be written (errno says why).
 [[noreturn]] void fail_output();

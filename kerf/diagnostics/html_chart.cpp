@@ -16,6 +16,9 @@ constexpr const char* kColours[] = {"var(--accent)", "var(--second)", "var(--thi
 constexpr std::size_t kListed = 400;  // points up to which the numbers are listed
 constexpr double kWidth = 640, kHeight = 340, kLeft = 100, kRight = 16, kTop = 14, kBottom = 62;
 
+constexpr double kRounding = 1e-12;  // relative: less than what numbers of a chart are computed to
+constexpr int kMostTicks = 10;
+
 /// Where data coordinates lie on the paper.
 class Scale {
  public:
@@ -25,9 +28,12 @@ class Scale {
         high_(log ? std::log10(high) : high),
         from_(from),
         to_(to) {
-    if (!(high_ > low_)) {  // one value, or none
-      low_ -= 0.5;
-      high_ += 0.5;
+    // One value, or a few that differ by rounding only.
+    const double size = std::max(std::abs(low_), std::abs(high_));
+    if (!(high_ - low_ > kRounding * size)) {
+      const double half = std::max(0.5, 1e-3 * size);
+      low_ -= half;
+      high_ += half;
     }
     const double room = 0.04 * (high_ - low_);
     low_ -= room;
@@ -58,8 +64,10 @@ class Scale {
                                  : raw / power > 2 ? 5
                                  : raw / power > 1 ? 2
                                                    : 1);
-    for (double v = std::ceil(low / step) * step; v <= high; v += step)
-      out.push_back(std::abs(v) < step / 1e6 ? 0 : v);
+    // Multiples, not sums, and so many at most: where steps are below rounding a sum would stay.
+    const double first = std::ceil(low / step);
+    for (int k = 0; k <= kMostTicks && (first + k) * step <= high; ++k)
+      out.push_back((first + k) * step);  // + 0 makes -0 plain
     return out;
   }
 

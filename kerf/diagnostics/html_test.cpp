@@ -33,6 +33,22 @@ TEST(Html, WhatIsNotFiniteIsLeftOut) {
   EXPECT_EQ(chart("c", {"x"}, {"y"}, {{"", {{1, INFINITY}}}}), "");
 }
 
+TEST(Html, AChartOfNearlyOneValueHasTicks) {
+  const double ulp = std::nextafter(1e6, 2e6) - 1e6;
+  for (const double middle : {1e6, -1e6, 1e300, 1e-300, 0.0})
+    for (const double range : {0.0, 1.0, 3.0, 20.0, 1e4}) {
+      const double high = middle + range * ulp * (middle == 0 ? 1 : std::abs(middle) / 1e6);
+      for (const bool log : {false, true}) {
+        if (log && middle <= 0) continue;
+        const Series line{"", {{middle, middle}, {high, high}}};
+        const std::string page = chart("c", {"x", log}, {"y", log}, {line}, true);
+        EXPECT_GE(count(page, "<text"), 4) << middle << " " << range;  // labels, and ticks
+        EXPECT_LE(count(page, "<text"), 40) << middle << " " << range;
+        EXPECT_EQ(count(page, "nan"), 0) << middle << " " << range;
+      }
+    }
+}
+
 TEST(Html, TheLineOfTheoryIsACurveOnAnyAxis) {
   const auto line = inverse_root_line({{16, 0.4}, {256, 0.1}});
   for (const Point& p : line.points) EXPECT_NEAR(p.y * std::sqrt(p.x), 1.6, 1e-12);
