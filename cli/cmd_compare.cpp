@@ -53,7 +53,7 @@ std::string recommended_command(const CompareArguments& arguments, const Common&
 void run_compare(const CompareArguments& arguments, const Common& common) {
   const auto options = read_options<CompareOptions>(arguments.compare_options, "kerf compare");
   const auto fit = read_options<FitOptions>(arguments.fit_options, "kerf compare");
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf compare");
+  const auto data_options = read_data_options(arguments.data_options, "kerf compare", common);
   Params common_options = arguments.map_options;
   const auto sizes = parse_sizes(take_option(common_options, "features", kSizes));
   const auto specs = with_common_options(parse_specs(arguments.maps), common_options);

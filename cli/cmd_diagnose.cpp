@@ -39,7 +39,7 @@ void print_diagnosis(const Diagnosis& d, const std::string& note) {
 
 void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const auto options = read_options<DiagnoseOptions>(arguments.diagnose_options, "kerf diagnose");
-  const auto data_options = read_input_options(arguments.data_options, "kerf diagnose");
+  const auto data_options = read_input_options(arguments.data_options, "kerf diagnose", common);
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   Params params = arguments.map_options;
   const auto sizes = parse_sizes(take_option(params, "features", kSizes));

@@ -259,7 +259,7 @@ void tell(const FitArguments& arguments, const Common& common, const Dataset& da
 
 void run_fit(const FitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf fit");
+  const auto data_options = read_data_options(arguments.data_options, "kerf fit", common);
   const auto image_options = read_options<ImageOptions>(arguments.image_options, "kerf fit");
   auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
   // Stochastic gradients pass over the rows many times: one copy, another one in every pass.

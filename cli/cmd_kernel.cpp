@@ -55,7 +55,7 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
       .writes(arguments.output)
       .check();
   const Progress progress = terminal_progress(common.quiet);
-  const auto data_options = read_input_options(arguments.data_options, "kerf kernel");
+  const auto data_options = read_input_options(arguments.data_options, "kerf kernel", common);
   Dataset data = open_dataset(arguments.data, data_options,
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
   const bool wide = arguments.precision == "double" && !data.summary.is_sparse;

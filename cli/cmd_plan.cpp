@@ -46,7 +46,7 @@ void print_plan(const Plan& plan, const std::string& fit) {
 
 void run_plan(const PlanArguments& arguments, const Common& common) {
   const auto options = read_options<PlanOptions>(arguments.plan_options, "kerf plan");
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf plan");
+  const auto data_options = read_data_options(arguments.data_options, "kerf plan", common);
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   if (arguments.map_options.contains("features"))
     throw Error(ErrorKind::usage,

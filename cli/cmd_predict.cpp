@@ -161,7 +161,7 @@ void run_predict(const PredictArguments& arguments, const Common& common) {
   Files().reads(arguments.model).reads(arguments.data).writes(path).check();
   const Model model = load_model(arguments.model);
   check_arguments(arguments, model);
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf predict");
+  const auto data_options = read_data_options(arguments.data_options, "kerf predict", common);
   const auto source =
       open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
   // Probabilities are numbers, as the targets of a regression are.

@@ -160,7 +160,7 @@ Encoding encoding_for(const Model& model, const ScoreArguments& arguments,
 
 void run_score(const ScoreArguments& arguments, const Common& common) {
   const Model model = load_model(arguments.model);
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf score");
+  const auto data_options = read_data_options(arguments.data_options, "kerf score", common);
   Params given = arguments.data_options;
   const auto source =
       open_for_model(arguments.data, encoding_for(model, arguments, data_options), data_options,

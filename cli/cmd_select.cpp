@@ -59,7 +59,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
-  const auto data_options = read_input_options(arguments.data_options, "kerf select");
+  const auto data_options = read_input_options(arguments.data_options, "kerf select", common);
   entry.complete(arguments.map_options);
   Files()
       .reads(arguments.data)

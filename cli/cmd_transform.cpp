@@ -52,7 +52,7 @@ Json with_model(const TransformArguments& arguments, const Common& common,
   refuse_options_of_fit(arguments);
   const Model model = load_model(arguments.model);
   const Predictor predictor(model, common.memory_limit());
-  const auto data_options = read_options<DataOptions>(arguments.data_options, "kerf transform");
+  const auto data_options = read_data_options(arguments.data_options, "kerf transform", common);
   const auto source =
       open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
   const Index features = model.linear.weights.rows();
@@ -74,7 +74,7 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   for (const auto& option : entry.options())
     if (option.name == "bias") options.try_emplace("bias", "0");
   entry.complete(options);
-  const auto data_options = read_input_options(arguments.data_options, "kerf transform");
+  const auto data_options = read_input_options(arguments.data_options, "kerf transform", common);
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
   const Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);

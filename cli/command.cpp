@@ -191,9 +191,16 @@ std::vector<OptionInfo> input_options() {
   return with_default(list_options<DataOptions>(), "target", "none");
 }
 
-DataOptions read_input_options(Params given, const std::string& command) {
+DataOptions read_input_options(Params given, const std::string& command, const Common& common) {
   given.try_emplace("target", "none");
-  return read_options<DataOptions>(given, command);
+  return read_data_options(given, command, common);
+}
+
+DataOptions read_data_options(const Params& given, const std::string& command,
+                              const Common& common) {
+  auto options = read_options<DataOptions>(given, command);
+  options.memory_limit = common.memory_limit();
+  return options;
 }
 
 std::string input_note(const Params& given, const Encoding& encoding) {

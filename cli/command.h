@@ -105,7 +105,10 @@ inline const std::vector<std::string> kReadingOptions = {"delimiter", "header", 
 /// The options of data for commands that take every column as input unless --target names one that
 /// is not, and how they are read.
 std::vector<OptionInfo> input_options();
-DataOptions read_input_options(Params given, const std::string& command);
+DataOptions read_input_options(Params given, const std::string& command, const Common& common);
+/// The options of data of the other commands.
+DataOptions read_data_options(const Params& given, const std::string& command,
+                              const Common& common);
 /// "all 5 columns are inputs; ...", for the summary of such a command; "" if --target was given.
 std::string input_note(const Params& given, const Encoding& encoding);
 

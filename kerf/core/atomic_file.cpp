@@ -2,9 +2,12 @@
 #include "kerf/core/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -79,6 +82,22 @@ bool AtomicFile::same(const std::string& a, const std::string& b) {
   return !error && first == fs::weakly_canonical(end_of_links(b), error) && !error;
 }
 
+void AtomicFile::remove_abandoned(const std::string& folder, std::string_view ending) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().filename().string();
+    const std::size_t dot = name.size() - std::min(name.size(), kTemporaryLetters + 1);
+    const bool letters = std::ranges::all_of(name.begin() + static_cast<Index>(dot) + 1, name.end(),
+                                             [](unsigned char c) { return std::isalnum(c) != 0; });
+    if (dot == 0 || name[dot] != '.' || !letters || !name.substr(0, dot).ends_with(ending))
+      continue;
+    const int left = ::open(at->path().c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    // Whoever writes it holds the lock (open_temporary()).
+    if (left >= 0 && ::flock(left, LOCK_EX | LOCK_NB) == 0) ::unlink(at->path().c_str());
+    if (left >= 0) ::close(left);
+  }
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(end_of_links(path_)) {
   KERF_REQUIRE(!path_.empty(), usage, "the name of the output file is empty");
   std::error_code ignored;
@@ -117,6 +136,7 @@ void AtomicFile::open_temporary() {
     fail_with("write");
   }
   remembered_.remember(temporary_);
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // while it is written, it is not abandoned
   goes_back_ = true;
   if (!replaces) return;
   // Rights of a group are for the old file's group, which we may not be able to give.

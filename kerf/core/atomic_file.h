@@ -7,6 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "kerf/core/temporary_files.h"
 #include "kerf/core/view.h"
@@ -26,6 +27,10 @@ class AtomicFile {
   /// Error (data) now rather than after hours of work, if `path` could not be written.  Waits for
   /// nobody.
   static void check_writable(const std::string& path);
+
+  /// Removes the temporary files that processes left in `folder` that were killed while they wrote
+  /// files of this ending; those of a process that still writes stay.
+  static void remove_abandoned(const std::string& folder, std::string_view ending);
 
   /// Whether two names, which need not be there yet, stand for one file: by links too.  Pipes and
   /// devices stand for none.

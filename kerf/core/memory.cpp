@@ -73,8 +73,15 @@ Index parse_bytes(std::string_view text) {
   return static_cast<Index>(value);
 }
 
+Index saturated(double bytes) {
+  if (!(bytes < static_cast<double>(kUnlimited)))
+    return kUnlimited;  // nor where it is not a number
+  return static_cast<Index>(std::max(bytes, 0.0));
+}
+
 void require_memory(Index needed, Index limit, std::string_view what, std::string_view advice) {
   const Index allowed = limit > 0 ? limit : available_memory();
+  if (needed < 0) needed = kUnlimited;  // an estimate beyond what a number holds
   KERF_REQUIRE(needed <= allowed, memory, "{} needs about {}, but {} {}: {}", what,
                human_bytes(needed), human_bytes(allowed),
                limit > 0 ? "is the limit given" : "is available", advice);

@@ -26,6 +26,9 @@ std::string human_bytes(Index bytes);
 /// "8G", "512M", "1.5g", "2GiB", "1000000" to bytes; throws Error (usage).
 Index parse_bytes(std::string_view text);
 
+/// An estimate as a number of bytes: the largest there is, where it is beyond that.
+Index saturated(double bytes);
+
 /// Throws Error (memory) if `needed` is more than `limit` (0: available_memory()).
 /// `what` begins the message; `advice` ends it.
 void require_memory(Index needed, Index limit, std::string_view what, std::string_view advice);

@@ -15,13 +15,29 @@ namespace kerf {
 
 inline constexpr int kDeepestJson = 32;
 
-/// `text` as JSON; Error (data) if it is nested deeper than 32, Json::parse_error if it is none.
+/// `text` as JSON; Error (data) if it is nested deeper than 32, Json::exception if it is none.  Depth is
+/// looked at first: a parser with a callback searches all that stands beside each value that ends.
 template <class Json>
 Json parse_shallow_json(std::string_view text) {
-  return Json::parse(text, [](int depth, typename Json::parse_event_t, const Json&) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
     KERF_REQUIRE(depth <= kDeepestJson, data, "its JSON is nested deeper than {}", kDeepestJson);
-    return true;
-  });
+  }
+  return Json::parse(text);
+}
+
+/// What a JSON exception says, without its number: "[json.exception.type_error.302] type must be ...".
+inline std::string_view json_words(const std::exception& error) {
+  const std::string_view words = error.what();
+  const std::size_t end = words.starts_with("[json.") ? words.find("] ") : std::string_view::npos;
+  return end == std::string_view::npos ? words : words.substr(end + 2);
 }
 
 }  // namespace kerf

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "kerf/core/memory.h"
+#include "kerf/core/parallel.h"
 #include "kerf/core/pointwise.h"
 #include "kerf/features/skeleton_simd.h"
 
@@ -33,17 +35,6 @@ DrawOptions draw_options(const SkeletonMapOptions& o) {
   return {o.features, o.form, o.sphere, o.deduplicate, o.hybrid};
 }
 
-/// Gaussian columns of an average draw, over those of an average base factor.
-double columns_of_gaussians(const Skeleton& skeleton, bool hybrid) {
-  double most = 0;
-  for (const SkeletonNode& node : skeleton.nodes()) {
-    if (node.is_input && node.base.kind == BaseKind::gaussian)
-      most = std::max(most, static_cast<double>(node.base.columns.size()));
-    if (hybrid && !node.is_input) most = std::max(most, 2.0 * static_cast<double>(node.in.size()));
-  }
-  return most;
-}
-
 }  // namespace
 
 SkeletonFeatures::SkeletonFeatures(Index in_dim, const Options& options, rng::Key key)
@@ -63,13 +54,17 @@ double SkeletonFeatures::relative_variance(const Options& options) {
 }
 
 Index SkeletonFeatures::bytes(Index in_dim, const Options& options) {
-  const Skeleton skeleton = options.kernel.build(in_dim);
-  const double factors = 2 * std::max(1.0, skeleton.complexity()) + 2;
-  const double gaussians = columns_of_gaussians(skeleton, options.hybrid) * factors / 2;
-  // The table, and the index of features while it is drawn; lines of 96 rows.
-  return static_cast<Index>(static_cast<double>(options.features) *
-                            (32 + 16 * factors + 8 * gaussians)) +
-         4 * 96 * 4 * in_dim;
+  const SkeletonSize size = options.kernel.size(in_dim);
+  const double factors = 2 * std::max(1.0, size.complexity) + 2;
+  // Gaussian columns of an average draw, over those of an average base factor.
+  const double gaussians =
+      std::max(size.gaussian, options.hybrid ? 2 * size.widest : 0) * factors / 2;
+  // The nodes; the table, and the index of features while it is drawn; lines of 96 rows, of columns
+  // and of atoms (at most two of an input's column).
+  const double lines = static_cast<double>(in_dim) + 2 * std::max(size.nodes, size.gaussian);
+  return saturated(size.bytes() +
+                   static_cast<double>(options.features) * (32 + 16 * factors + 8 * gaussians) +
+                   4.0 * 96 * static_cast<double>(threads()) * lines);
 }
 
 void SkeletonFeatures::fill_atom(const SkeletonAtom& atom, const Matrix<float>& columns,

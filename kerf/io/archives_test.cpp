@@ -132,6 +132,40 @@ TEST_F(Archives, NpzHoldsRowsAndLabels) {
   EXPECT_THAT(error("d.zip", zip({{"table.csv", "1,2\n"}}, false)), HasSubstr("unpack"));
 }
 
+/// The same archive with a directory of the form for more than 4 GB: its place in a record of its own
+/// with a locator, the members' sizes and places in extra fields.
+std::string zip64(const std::string& name, const std::string& bytes) {
+  const auto checksum =
+      crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
+  const std::string nowhere = little(0xFFFFFFFF, 4), fields = little(0, 8) + little(checksum, 4);
+  const std::string sizes = little(bytes.size(), 8) + little(bytes.size(), 8);
+  const std::string archive = "PK\3\4" + little(45, 2) + fields + nowhere + nowhere +
+                              little(name.size(), 2) + little(20, 2) + name + little(1, 2) +
+                              little(16, 2) + sizes + bytes;
+  const std::string directory = "PK\1\2" + little(45, 2) + little(45, 2) + fields + nowhere +
+                                nowhere + little(name.size(), 2) + little(28, 2) + little(0, 10) +
+                                nowhere + name + little(1, 2) + little(24, 2) + sizes +
+                                little(0, 8);
+  const std::string record = "PK\6\6" + little(44, 8) + little(45, 2) + little(45, 2) +
+                             little(0, 8) + little(1, 8) + little(1, 8) +
+                             little(directory.size(), 8) + little(archive.size(), 8);
+  const std::string locator =
+      "PK\6\7" + little(0, 4) + little(archive.size() + directory.size(), 8) + little(1, 4);
+  return archive + directory + record + locator + "PK\5\6" + little(0, 4) + little(0xFFFF, 2) +
+         little(0xFFFF, 2) + nowhere + nowhere + little(0, 2);
+}
+
+TEST_F(Archives, NpzBeyondFourGigabytesHasItsDirectoryElsewhere) {
+  const std::string archive = zip64("X.npy", npy({1, 2, 3, 4}, 2));
+  EXPECT_EQ(read("d.npz", archive).cells, (Rows{{1, 2}, {3, 4}}));
+  const std::size_t record = archive.find("PK\6\6"), locator = archive.find("PK\6\7");
+  for (const std::size_t at : {record, record + 47, record + 55, locator, locator + 15}) {
+    std::string damaged = archive;
+    damaged[at] = '\x7F';
+    EXPECT_THAT(error("d.npz", damaged), HasSubstr("damaged")) << at - record;
+  }
+}
+
 std::string cifar(int records, int label_bytes) {
   std::string bytes;
   for (int i = 0; i < records; ++i) {

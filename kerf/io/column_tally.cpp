@@ -20,7 +20,7 @@ bool has_decimal_comma(std::string_view text) {
   return parse_number(number).has_value();  // a second comma is no number either
 }
 
-ColumnTally::ColumnTally(Index columns) {
+ColumnTally::ColumnTally(Index columns, Index memory_limit) : memory_limit_(memory_limit) {
   shift_.assign(static_cast<std::size_t>(columns), 0.0);
   sum_ = square_ = shift_;
 }
@@ -98,7 +98,7 @@ void ColumnTally::add_sparse(const SparseRow& row) {
   smallest_ = std::min<Index>(smallest_, row.columns.front());
   const Index needed = Index{row.columns.back()} + 1;
   if (needed > columns()) {
-    require_memory(needed * 32, 0, fmt::format("sparse rows of {} columns", needed),
+    require_memory(needed * 32, memory_limit_, fmt::format("sparse rows of {} columns", needed),
                    "the largest index of the file is the number of its columns");
     sum_.resize(static_cast<std::size_t>(needed));
     square_.resize(static_cast<std::size_t>(needed));

@@ -18,7 +18,7 @@ bool has_decimal_comma(std::string_view text);
 /// Sums are taken around the first row's values, so that large offsets lose no digits.
 class ColumnTally {
  public:
-  explicit ColumnTally(Index columns);
+  explicit ColumnTally(Index columns, Index memory_limit = 0);
 
   /// An odd cell of an input column.
   void add_odd(const RawBlock& block, const OddCell& cell, Index max_levels);
@@ -72,7 +72,7 @@ class ColumnTally {
   std::vector<double> shift_, sum_, square_;
   // Of the bytes since settle_pixels(): whole numbers are summed faster than doubles.
   std::vector<std::uint32_t> pixel_sum_, pixel_square_;
-  Index pixel_rows_ = 0;
+  Index pixel_rows_ = 0, memory_limit_ = 0;
   std::map<Index, Words> words_;
 };
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "kerf/core/memory.h"
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/io/column_tally.h"
@@ -18,7 +17,6 @@ using Record = std::vector<std::string>;
 constexpr std::size_t kRecordsLookedAt = 200;
 /// Of longer heads, whose lines are long, little is cut into cells: each is a string of its own.
 constexpr std::size_t kLongHead = 1 << 20;
-constexpr Index kBytesOfCell = sizeof(std::string);
 
 bool is_number(std::string_view cell) {
   const auto number = parse_number(cell);
@@ -205,8 +203,8 @@ CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& 
                           : named_delimiter(options.delimiter);
   const bool is_long = head.size() > kLongHead;
   if (is_long)
-    require_memory(2 * std::ranges::count(head, dialect.delimiter) * kBytesOfCell, 0,
-                   fmt::format("{}: a row of that many cells", name), "is this a table?");
+    require_columns(1 + std::ranges::count(head.substr(0, head.find('\n')), dialect.delimiter),
+                    options.memory_limit, name);
   const auto records =
       split_records(head, dialect.delimiter, whole, is_long ? 2 : kRecordsLookedAt);
   KERF_REQUIRE(!records.empty(), data, "{} is empty: there are no rows in it", name);

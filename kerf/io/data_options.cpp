@@ -148,7 +148,8 @@ namespace io {
 
 ReadOptions read_options_of(const DataOptions& options) {
   return {.delimiter = options.delimiter,
-          .header = static_cast<ReadOptions::Header>(options.header)};
+          .header = static_cast<ReadOptions::Header>(options.header),
+          .memory_limit = options.memory_limit};
 }
 
 Encoding with_target(const Encoding& encoding, const Schema& schema, const std::string& target,

@@ -25,6 +25,7 @@ struct DataOptions {
   Index rows = 0;          ///< 0: all
   std::string image = {};  ///< HxWxC
   Index max_levels = 256;
+  Index memory_limit = 0;  ///< that of the command, no option of the data; 0: what is free
 
   void describe(OptionVisitor& visitor);
 };

@@ -194,7 +194,7 @@ Encoding Encoding::from_json(std::string_view text) {
       read_columns(object, encoding);
     }
   } catch (const json::exception& error) {
-    fail_json(error.what());
+    fail_json(std::string(json_words(error)));
   }
   encoding.validate();
   return encoding;

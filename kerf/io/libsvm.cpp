@@ -111,6 +111,7 @@ class LibsvmReader final : public Reader {
         while (!ends_token(*p)) ++p;
         continue;
       }
+      require(*p != '-', token, "an index is not negative: 'index:value' is wanted here");
       std::int64_t index = 0;
       while (*p >= '0' && *p <= '9' && index <= kLargestIndex) index = index * 10 + (*p++ - '0');
       while (*p >= '0' && *p <= '9') ++p;
@@ -145,8 +146,9 @@ class LibsvmReader final : public Reader {
   bool at_beginning_ = true, spelled_ = false;
 };
 
-/// `digits:number`, or qid:...
+/// `digits:number`, or qid:...  A negative index is a mistake, but not that of a table.
 bool is_entry(std::string_view token) {
+  if (token.starts_with('-')) token.remove_prefix(1);
   const std::size_t colon = token.find(':');
   if (colon == std::string_view::npos || colon == 0) return false;
   if (token.substr(0, colon) == "qid") return true;

@@ -102,6 +102,12 @@ TEST_F(Malformed, SparseFilesNameLineAndColumn) {
   }
 }
 
+TEST_F(Malformed, ANegativeIndexInTheFirstLineMakesNoTable) {
+  const std::string message = complaint("t.svm", "1 -1:2 3:4\n0 1:3\n1 2:1\n");
+  EXPECT_THAT(message, StartsWith(place(1, 3)));
+  EXPECT_THAT(message, HasSubstr("negative"));
+}
+
 /// Every file that is cut short is refused by name, wherever the cut is.
 TEST_F(Malformed, CutArraysAndArchivesAreNamed) {
   std::string images("\0\0\x08\x03\0\0\0\x32\0\0\0\x04\0\0\0\x04", 16);

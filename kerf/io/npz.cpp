@@ -51,6 +51,28 @@ void read_large_sizes(std::string_view extra, bool unpacked_missing, Member& mem
   }
 }
 
+/// Where the directory lies.
+struct Place {
+  Index offset = 0, size = 0;
+};
+
+/// Archives beyond 4 GB (or 65,535 members) say it in a record of their own, to which a locator in
+/// front of the end record leads.
+Place read_large_place(const File& file, Index end) {
+  constexpr Index kLocatorBytes = 20, kRecordBytes = 56;
+  char locator[kLocatorBytes], record[kRecordBytes];
+  if (end < kLocatorBytes ||
+      file.read(end - kLocatorBytes, locator, sizeof locator) != sizeof locator ||
+      std::memcmp(locator, "PK\6\7", 4) != 0)
+    fail_damaged(file);
+  const Index at = number_at(locator + 8, 8);
+  if (at < 0 || at > end - kLocatorBytes - kRecordBytes ||
+      file.read(at, record, sizeof record) != sizeof record ||
+      std::memcmp(record, "PK\6\6", 4) != 0)
+    fail_damaged(file);
+  return {number_at(record + 48, 8), number_at(record + 40, 8)};
+}
+
 /// The archive's arrays, from the directory at its end.
 std::map<std::string, Member> read_directory(const File& file) {
   constexpr Index kEndBytes = 22, kLongestComment = 65535, kEntryBytes = 46;
@@ -60,9 +82,14 @@ std::map<std::string, Member> read_directory(const File& file) {
     fail_damaged(file);
   const std::size_t end = tail.rfind("PK\5\6");
   if (end == std::string::npos || end + kEndBytes > tail.size()) fail_damaged(file);
-  const Index size = number_at(tail.data() + end + 12, 4);
-  const Index offset = number_at(tail.data() + end + 16, 4);
-  if (offset + size > file.size()) fail_damaged(file);
+  constexpr Index kElsewhere = 0xFFFFFFFF;
+  Place place{number_at(tail.data() + end + 16, 4), number_at(tail.data() + end + 12, 4)};
+  if (place.offset == kElsewhere || place.size == kElsewhere ||
+      number_at(tail.data() + end + 10, 2) == 0xFFFF)
+    place = read_large_place(file, file.size() - tail_size + static_cast<Index>(end));
+  const auto [offset, size] = place;
+  if (offset < 0 || size < 0 || offset > file.size() || size > file.size() - offset)
+    fail_damaged(file);
   std::string directory(static_cast<std::size_t>(size), '\0');
   if (file.read(offset, directory.data(), directory.size()) != directory.size()) fail_damaged(file);
   std::map<std::string, Member> members;
@@ -93,6 +120,7 @@ class MemberDecoder final : public Decoder {
   MemberDecoder(std::shared_ptr<File> file, const Member& member)
       : file_(std::move(file)), member_(member), buffer_(1 << 18) {
     char header[30];
+    if (member_.offset < 0 || member_.offset > file_->size()) fail_damaged(*file_);
     if (file_->read(member_.offset, header, sizeof header) != sizeof header ||
         std::memcmp(header, "PK\3\4", 4) != 0)
       fail_damaged(*file_);

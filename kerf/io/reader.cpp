@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 
 namespace kerf::io {
@@ -37,6 +38,13 @@ std::string RawBlock::where(Index row, Index column, Index byte, Index below) co
   }
   const Index line = first_line + below;
   return byte > 0 ? fmt::format("{}:{}:{}", name, line, byte) : fmt::format("{}:{}", name, line);
+}
+
+void require_columns(Index columns, Index memory_limit, const std::string& name) {
+  constexpr double kBytesOfColumn = 800;  // of a table, measured
+  require_memory(saturated(kBytesOfColumn * static_cast<double>(columns)), memory_limit,
+                 fmt::format("{}: a row of {} columns", name, columns),
+                 "is this a table? If so, raise --memory");
 }
 
 bool is_missing(std::string_view text) {

@@ -98,7 +98,12 @@ struct ReadOptions {
   enum class Header { automatic, yes, no };
   std::string delimiter = "auto";
   Header header = Header::automatic;
+  Index memory_limit = 0;  ///< 0: what is free
 };
+
+/// Error (memory) for rows of so many columns that what is kept of each besides its cells (its name,
+/// sums, place in the encoding and in the model) does not fit.
+void require_columns(Index columns, Index memory_limit, const std::string& name);
 
 /// Empty, NA, NaN, ? and null, in any case: a cell whose value is not known.
 bool is_missing(std::string_view text);

@@ -54,12 +54,12 @@ bool is_labels(const std::string& lower_name) {
   return at != std::string::npos && lower_name.find("idx1", at) != std::string::npos;
 }
 
-/// Rows of so many columns must have room: what is kept of a column besides its cells is its sums,
-/// its place in the encoding and its name.
-void require_room(const Schema& schema, const std::string& name) {
-  constexpr Index kBytesOfColumn = 256;
-  require_memory(schema.columns * kBytesOfColumn, 0,
-                 fmt::format("{}: a row of {} columns", name, schema.columns), "is this a table?");
+/// Columns of a table have names and an encoding each; pixels have their sums and places only.
+void require_room(const Schema& schema, Index memory_limit, const std::string& name) {
+  constexpr Index kBytesOfPixel = 256;
+  if (!schema.image.present()) return require_columns(schema.columns, memory_limit, name);
+  require_memory(schema.columns * kBytesOfPixel, memory_limit,
+                 fmt::format("{}: images of {} values", name, schema.columns), "raise --memory");
 }
 
 /// Formats that kerf does not read but many have: what to do about them.
@@ -100,7 +100,7 @@ std::unique_ptr<Reader> open_reader(std::shared_ptr<File> file, const std::strin
   for (const Format& format : kFormats) {
     if (!format.matches(head, path)) continue;
     auto reader = format.open(std::move(input), options);
-    require_room(reader->schema(), name);
+    require_room(reader->schema(), options.memory_limit, name);
     if (find_labels && reader->schema().image.present() && !reader->schema().labelled) {
       const std::string labels = labels_sibling(path);
       if (!labels.empty())

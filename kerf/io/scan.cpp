@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kerf/core/hash.h"
+#include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/io/column_tally.h"
 #include "kerf/io/encoder.h"
@@ -26,7 +27,7 @@ class Scanner {
         name_(name),
         key_(key),
         encoding_(plan_encoding(schema_, options, name)),
-        columns_(schema_.columns),
+        columns_(schema_.columns, options.memory_limit),
         targets_(options.task),
         sample_(key) {
     for (std::size_t j = 0; j < encoding_.columns.size(); ++j)
@@ -45,6 +46,7 @@ class Scanner {
       if (!reader_.next(block, wanted)) break;
       guard_.add(block, name_);  // before anything in the block is changed
       add(block);
+      require_sample();
       const double share = reader_.progress();
       report(progress, "reading", read,
              share > 0 ? static_cast<Index>(static_cast<double>(read) / share) : 0);
@@ -99,6 +101,7 @@ class Scanner {
   }
 
   void add(RawBlock& block);
+  void require_sample() const;
   bool keeps(const RawBlock& block, std::span<const OddCell> odd);
   void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
   void note_range(const RawBlock& block, Index i);
@@ -154,6 +157,15 @@ void Scanner::add(RawBlock& block) {
     }
     ++rows_;
   }
+}
+
+/// The sample of wide rows is large: it is there as read, put together, and encoded.
+void Scanner::require_sample() const {
+  if (options_.memory_limit == 0 || schema_.sparse) return;
+  const Index bytes = schema_.bytes ? 1 + 1 + 4 : 8 + 8 + 4;
+  require_memory(std::min(rows_, kSampleRows) * schema_.columns * bytes, options_.memory_limit,
+                 fmt::format("{}: a sample of its rows of {} columns", name_, schema_.columns),
+                 "take fewer --rows, or raise --memory");
 }
 
 /// Whether a row stays; Error for a missing cell that may not be missing.

@@ -15,7 +15,8 @@
 namespace kerf {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Members by name: of an object that keeps their order each is searched for among all.
+using Json = nlohmann::json;
 
 constexpr Index kMostNodes = 1 << 22;
 constexpr std::size_t kMostBytes = 1 << 28;
@@ -111,7 +112,7 @@ Skeleton read_nodes(const Json& document, Index columns) {
   return Skeleton(std::move(nodes), columns);
 }
 
-Skeleton read_layers(const Json& document, ImageShape image) {
+SkeletonLayers read_layers(const Json& document) {
   check_names(document, {"columns", "image", "base", "layers"}, "the skeleton");
   SkeletonLayers layers;
   if (document.contains("base")) {
@@ -137,7 +138,7 @@ Skeleton read_layers(const Json& document, ImageShape image) {
     KERF_REQUIRE(layer.stride >= 1, usage, "a layer: the stride {} is not positive", layer.stride);
     layers.layers.push_back(layer);
   }
-  return build_skeleton(layers, image);
+  return layers;
 }
 
 ImageShape stated_shape(const Json& document) {
@@ -158,29 +159,42 @@ ImageShape stated_shape(const Json& document) {
   return {1, 1, columns};
 }
 
-}  // namespace
-
-Skeleton parse_skeleton_json(const std::string& text, ImageShape image) {
+Json parse_document(const std::string& text) {
   Json document;
   try {
     document = parse_shallow_json<Json>(text);
   } catch (const Json::parse_error& error) {
     fail(ErrorKind::usage, "the skeleton is no valid JSON: a mistake at character {}", error.byte);
+  } catch (const Json::exception& error) {  // a number such as 1e400
+    fail(ErrorKind::usage, "the skeleton is no valid JSON: {}", json_words(error));
   }
   KERF_REQUIRE(document.is_object(), usage, "the skeleton is no JSON object");
   KERF_REQUIRE(document.contains("nodes") != document.contains("layers"), usage,
                "the skeleton should have either 'nodes' or 'layers'");
+  return document;
+}
+
+/// The shape of the rows, which the document and the data may both say.
+ImageShape shape_of(const Json& document, ImageShape image) {
   const ImageShape stated = stated_shape(document);
   KERF_REQUIRE(!stated.present() || !image.present() || values_of(stated) == values_of(image),
                usage, "the skeleton is for rows of {} numbers, but these have {}",
                values_of(stated), values_of(image));
-  // Rows of a table have no shape of their own: the skeleton may give them one.
   const bool flat = image.height == 1 && image.width == 1;
   const ImageShape shape = stated.present() && (!image.present() || flat) ? stated : image;
   KERF_REQUIRE(shape.present(), usage,
                "the skeleton does not say how many columns rows have: give 'columns' or 'image'");
-  return document.contains("nodes") ? read_nodes(document, values_of(shape))
-                                    : read_layers(document, shape);
+  return shape;
+}
+
+}  // namespace
+
+std::variant<Skeleton, LayeredSkeleton> parse_skeleton_json(const std::string& text,
+                                                            ImageShape image) {
+  const Json document = parse_document(text);
+  const ImageShape shape = shape_of(document, image);
+  if (document.contains("layers")) return LayeredSkeleton{read_layers(document), shape};
+  return read_nodes(document, values_of(shape));
 }
 
 std::string load_skeleton_text(const std::string& value) {
@@ -208,10 +222,14 @@ std::string load_skeleton_text(const std::string& value) {
 }
 
 std::string skeleton_json(const Skeleton& skeleton) {
+  using Json = nlohmann::ordered_json;
   Json nodes = Json::object();
+  // Put behind one another without a search for the name: those of nodes are their own.
+  auto& members = nodes.get_ref<Json::object_t&>();
   const auto& all = skeleton.nodes();
+  members.reserve(all.size());
   for (const SkeletonNode& node : all) {
-    Json& object = nodes[node.name];
+    Json& object = members.emplace_back(node.name, Json::object()).second;
     if (!node.is_input) {
       object["activation"] = node.activation.text();
       Json& in = object["in"] = Json::array();
@@ -235,7 +253,7 @@ std::string skeleton_json(const Skeleton& skeleton) {
       }
     object["matrix"] = matrix;
   }
-  return Json{{"columns", skeleton.columns()}, {"nodes", nodes}}.dump(1);
+  return Json{{"columns", skeleton.columns()}, {"nodes", std::move(nodes)}}.dump(1);
 }
 
 }  // namespace kerf

@@ -2,11 +2,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <variant>
+
 #include "kerf/kernels/skeleton_text.h"
 
 namespace kerf {
 
-/// As parse_skeleton(), of JSON.
-Skeleton parse_skeleton_json(const std::string& text, ImageShape image);
+/// As parse_skeleton(), of JSON; layers are left to be built.
+std::variant<Skeleton, LayeredSkeleton> parse_skeleton_json(const std::string& text,
+                                                            ImageShape image);
 
 }  // namespace kerf

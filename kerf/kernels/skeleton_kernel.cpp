@@ -64,11 +64,22 @@ void base_values(const BaseSpace& base, const double* left, const Lanes* right, 
 
 }  // namespace
 
+namespace {
+
+ImageShape shape_of(const SkeletonOptions& options, Index columns) {
+  return options.image != "auto" ? parse_image_shape(options.image)
+         : columns > 0           ? ImageShape{1, 1, columns}
+                                 : ImageShape{};
+}
+
+}  // namespace
+
+SkeletonSize SkeletonOptions::size(Index columns) const {
+  return skeleton_size(skeleton, shape_of(*this, columns));
+}
+
 Skeleton SkeletonOptions::build(Index columns) const {
-  const ImageShape shape = image != "auto" ? parse_image_shape(image)
-                           : columns > 0   ? ImageShape{1, 1, columns}
-                                           : ImageShape{};
-  Skeleton built = parse_skeleton(skeleton, shape);
+  Skeleton built = parse_skeleton(skeleton, shape_of(*this, columns));
   KERF_REQUIRE(columns == 0 || built.columns() == columns, data,
                "the skeleton is for rows of {} numbers, but these have {}", built.columns(),
                columns);

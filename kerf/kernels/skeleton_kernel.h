@@ -25,6 +25,8 @@ struct SkeletonOptions {
 
   /// The skeleton for rows of `columns` numbers (0: any number).
   Skeleton build(Index columns = 0) const;
+  /// What that would take.
+  SkeletonSize size(Index columns = 0) const;
 };
 
 class SkeletonKernel final : public Kernel {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -208,6 +210,66 @@ TEST(Skeleton, NamesWhatIsWrong) {
   EXPECT_THAT(layers("circle 1, full series 0.5 0.1"), HasSubstr("sum to 0.6"));
   EXPECT_THAT(layers("circle 1, full step"), HasSubstr("infinite mean degree"));
   EXPECT_THAT(layers("{nonsense"), HasSubstr("JSON"));
+}
+
+TEST(Skeleton, TheSizeOfLayersIsThatOfWhatIsBuilt) {
+  for (
+      const char* text :
+      {"circle 1, full relu", "sign, conv 3/2 exp 2, full power 3",
+       "circle 0.5, conv 2 relu, conv 3 erf, full relu",
+       "gaussian 1 3/2, conv 2 relu, full identity", "sphere 4, full exp 1.5",
+       R"({"image": [9, 8, 2], "base": {"space": "gaussian", "size": 2}, "layers": [{"activation": "power 2"}]})"}) {
+    const ImageShape image{9, 8, 2};
+    const SkeletonSize guess = skeleton_size(text, image);
+    const SkeletonSize built = size_of(parse_skeleton(text, image));
+    EXPECT_GE(guess.nodes, built.nodes) << text;  // a border that no window covers is counted
+    EXPECT_LE(guess.nodes, built.nodes * 1.5) << text;
+    EXPECT_GE(guess.edges, built.edges) << text;
+    EXPECT_EQ(guess.widest, built.widest) << text;
+    EXPECT_EQ(guess.gaussian, built.gaussian) << text;
+    EXPECT_NEAR(guess.complexity, built.complexity, 1e-12 * built.complexity) << text;
+  }
+}
+
+TEST(Skeleton, ShapesBeyondMemoryAreRefusedBeforeTheyAreBuilt) {
+  const auto kind_of = [](const char* text, ImageShape image) {
+    try {
+      parse_skeleton(text, image);
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::data;
+  };
+  EXPECT_EQ(kind_of("circle 1, full relu", {1 << 20, 1 << 20, 1}), ErrorKind::memory);
+  EXPECT_EQ(kind_of("circle 1, conv 1000 relu, full relu", {4000, 4000, 1}), ErrorKind::memory);
+  EXPECT_EQ(kind_of(R"({"columns": 1000000000000000000, "layers": [{"activation": "relu"}]})", {}),
+            ErrorKind::memory);
+}
+
+TEST(Skeleton, ANumberBeyondDoubleIsNamed) {
+  const std::string words = error_of([] {
+    parse_skeleton(R"({"columns": 1, "base": {"space": "circle", "scale": 1e400}, "layers": []})",
+                   {});
+  });
+  EXPECT_THAT(words, HasSubstr("1e400"));
+  EXPECT_EQ(words.find("json.exception"), std::string::npos) << words;
+}
+
+// Seconds, where a search through all nodes for each of them takes minutes.
+TEST(Skeleton, ManyNodesAreReadAndWrittenInLinearTime) {
+  constexpr int kNodes = 150000;
+  std::string text = R"({"columns": 1, "nodes": {)", in;
+  for (int k = 0; k < kNodes; ++k) {
+    text += fmt::format(R"("n{}": {{"space": "circle", "columns": [0]}}, )", k);
+    in += fmt::format(R"({}"n{}")", k > 0 ? ", " : "", k);
+  }
+  text += R"("out": {"activation": "relu", "in": [)" + in + "]}}}";
+  const auto start = std::chrono::steady_clock::now();
+  const Skeleton skeleton = parse_skeleton(text, {});
+  EXPECT_EQ(skeleton.nodes().size(), kNodes + 1u);
+  EXPECT_EQ(parse_skeleton(skeleton_json(skeleton), {}).nodes().size(), kNodes + 1u);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 30);
 }
 
 TEST(Skeleton, JsonOfANodeListReadsBackTheSame) {

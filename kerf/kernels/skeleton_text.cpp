@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <variant>
 
 #include "kerf/core/image_text.h"
+#include "kerf/core/memory.h"
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/kernels/skeleton_json.h"
@@ -129,6 +131,10 @@ SkeletonLayers read_layers(const std::string& text) {
 Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
   KERF_REQUIRE(image.present(), usage,
                "the skeleton does not say the shape of its rows: give --image HxWxC");
+  require_memory(
+      saturated(size_of(LayeredSkeleton{layers, image}).bytes()), 0,
+      fmt::format("the skeleton of {} x {} x {} values", image.height, image.width, image.channels),
+      "is this the shape of the rows?");
   const Plane pixels{0, image.height, image.width, image.channels};
   std::vector<SkeletonNode> nodes;
   const auto add_input = [&](std::string name, std::vector<Index> columns) {
@@ -222,7 +228,9 @@ std::string fill_table_skeleton(const std::string& text, Index columns,
   return skeleton_json(Skeleton(std::move(nodes), columns));
 }
 
-Skeleton parse_skeleton(const std::string& text, ImageShape image) {
+namespace {
+
+std::variant<Skeleton, LayeredSkeleton> parse(const std::string& text, ImageShape image) {
   const auto first = text.find_first_not_of(" \t\r\n");
   KERF_REQUIRE(first != std::string::npos, usage, "the skeleton is empty");
   if (text[first] == '{') return parse_skeleton_json(text, image);
@@ -231,7 +239,81 @@ Skeleton parse_skeleton(const std::string& text, ImageShape image) {
       "the skeleton '{}' depends on the types of a table's columns: it is for kerf fit and "
       "other commands that read one",
       text);
-  return build_skeleton(read_layers(text), image);
+  return LayeredSkeleton{read_layers(text), image};
+}
+
+}  // namespace
+
+Skeleton parse_skeleton(const std::string& text, ImageShape image) {
+  auto parsed = parse(text, image);
+  if (auto* layered = std::get_if<LayeredSkeleton>(&parsed))
+    return build_skeleton(layered->layers, layered->image);
+  return std::move(std::get<Skeleton>(parsed));
+}
+
+double SkeletonSize::bytes() const {
+  // Nodes stand in up to three lists at once, a name of its own each; lists grow to twice their need.
+  return nodes * (3.0 * sizeof(SkeletonNode) + 64) + 16 * edges;
+}
+
+SkeletonSize size_of(const Skeleton& skeleton) {
+  SkeletonSize size{.complexity = skeleton.complexity()};
+  size.nodes = static_cast<double>(skeleton.nodes().size());
+  for (const SkeletonNode& node : skeleton.nodes()) {
+    const auto columns = static_cast<double>(node.base.columns.size());
+    const auto edges = static_cast<double>(node.in.size());
+    size.edges += edges + columns;
+    size.widest = std::max(size.widest, edges);
+    if (node.is_input && node.base.kind == BaseKind::gaussian)
+      size.gaussian = std::max(size.gaussian, columns);
+  }
+  return size;
+}
+
+SkeletonSize size_of(const LayeredSkeleton& layered) {
+  const auto& [layers, image] = layered;
+  SkeletonSize size;
+  Index height = image.height, width = image.width;
+  auto channels = static_cast<double>(image.channels);
+  // All nodes of a layer are alike: `count` of them with so many edges (or columns) each.
+  const auto add = [&](double count, double edges) {
+    size.nodes += count;
+    size.edges += count * edges;
+  };
+  const auto slide = [&](Index window, Index stride) {
+    const double edges = static_cast<double>(window) * static_cast<double>(window) * channels;
+    height = windows(height, window, stride);
+    width = windows(width, window, stride);
+    channels = 1;
+    add(static_cast<double>(height) * static_cast<double>(width), edges);
+    return edges;
+  };
+  const auto count = [&] {
+    return static_cast<double>(height) * static_cast<double>(width) * channels;
+  };
+  if (is_window_space(layers.base.kind)) {
+    const double columns = slide(layers.base_size, layers.base_stride);
+    if (layers.base.kind == BaseKind::gaussian) size.gaussian = columns;
+  } else {
+    add(count(), 1);
+  }
+  for (const SkeletonLayer& layer : layers.layers) {
+    double edges = count();
+    if (layer.size == 0) {
+      add(1, edges);
+      height = width = 1;
+      channels = 1;
+    } else {
+      edges = slide(layer.size, layer.stride);
+    }
+    size.widest = std::max(size.widest, edges);
+    size.complexity *= DualSeries(layer.activation).mean_degree();
+  }
+  return size;
+}
+
+SkeletonSize skeleton_size(const std::string& text, ImageShape image) {
+  return std::visit([](const auto& parsed) { return size_of(parsed); }, parse(text, image));
 }
 
 }  // namespace kerf

@@ -35,8 +35,27 @@ struct SkeletonLayers {
   std::vector<SkeletonLayer> layers;
 };
 
-/// The last layer must leave one node; Error (usage) if windows do not fit.
+struct LayeredSkeleton {
+  SkeletonLayers layers;
+  ImageShape image;
+};
+
+/// The last layer must leave one node; Error (usage) if windows do not fit, Error (memory) if the nodes
+/// would be more than there is room for.
 Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image);
+
+/// What a skeleton takes, of layers without building it: few words may stand for any number of nodes.
+struct SkeletonSize {
+  double nodes = 0, edges = 0;
+  double complexity = 1;  ///< Skeleton::complexity()
+  double gaussian = 0;    ///< columns of the largest gaussian base
+  double widest = 0;      ///< edges into one node
+  double bytes() const;   ///< of the nodes, while they are put together
+};
+SkeletonSize size_of(const Skeleton& skeleton);
+SkeletonSize size_of(const LayeredSkeleton& layered);
+/// Of the skeleton that parse_skeleton() would give.
+SkeletonSize skeleton_size(const std::string& text, ImageShape image);
 
 /// Either text above.  `image`: the shape of the rows; what the text says must agree with it.
 /// Without a shape (not present) the text must say it.  Error (usage) says what is wrong.

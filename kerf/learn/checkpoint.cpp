@@ -37,6 +37,7 @@ Checkpoint::Checkpoint(std::string folder, Identity identity, double interval)
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   KERF_REQUIRE(!error, data, "cannot make the folder {}: {}", folder_, error.message());
+  AtomicFile::remove_abandoned(folder_, ".ckpt");
 }
 
 std::string Checkpoint::path(const std::string& name) const {
@@ -71,35 +72,63 @@ void Checkpoint::save(const std::string& name, const ArrayWriter& arrays) {
   cost_ = std::chrono::duration<double>(last_ - start).count();
 }
 
-std::optional<Checkpoint::State> Checkpoint::load(const std::string& name) const {
-  const std::string file_name = path(name);
-  std::ifstream file(file_name, std::ios::binary);
+namespace {
+
+/// The bytes of a checkpoint, or nothing if there is none.
+std::optional<std::string> read_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  State state;
   std::error_code error;
-  state.bytes.resize(std::filesystem::file_size(file_name, error));
-  file.read(state.bytes.data(), static_cast<std::streamsize>(state.bytes.size()));
+  const auto size = std::filesystem::file_size(path, error);
+  KERF_REQUIRE(!error, data, "cannot read the checkpoint {}: {}", path, error.message());
+  std::string bytes(size, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!file.good()) bytes.clear();
+  return bytes;
+}
+
+/// What stands between the preamble and the checksum, and how much of it is the header; Error (data)
+/// for bytes that are no whole checkpoint.
+std::pair<std::string_view, std::size_t> checked(std::string_view bytes) {
+  KERF_REQUIRE(bytes.size() > kPreamble + kChecksum && bytes.starts_with({kMagic, 8}), data,
+               "it is cut short, or no checkpoint");
   std::uint32_t stored = 0;
   std::uint64_t header_size = 0;
-  const bool whole = !error && file.good() && state.bytes.size() > kPreamble + kChecksum &&
-                     std::memcmp(state.bytes.data(), kMagic, 8) == 0;
-  std::string_view rest(state.bytes);
-  if (whole) {
-    std::memcpy(&stored, rest.data() + rest.size() - kChecksum, kChecksum);
-    rest.remove_suffix(kChecksum);
-    std::memcpy(&header_size, rest.data() + 8, 8);
+  std::memcpy(&stored, bytes.data() + bytes.size() - kChecksum, kChecksum);
+  bytes.remove_suffix(kChecksum);
+  std::memcpy(&header_size, bytes.data() + 8, 8);
+  KERF_REQUIRE(update(0, bytes) == stored, data, "its checksum does not match");
+  bytes.remove_prefix(kPreamble);
+  KERF_REQUIRE(header_size <= bytes.size(), data, "its header is longer than itself");
+  return {bytes, header_size};
+}
+
+}  // namespace
+
+std::optional<Checkpoint::State> Checkpoint::load(const std::string& name) const {
+  const std::string file_name = path(name);
+  auto bytes = read_bytes(file_name);
+  if (!bytes) return std::nullopt;
+  State state{std::move(*bytes), nullptr};
+  bool ours = false;
+  std::string wrong;
+  try {
+    const auto [rest, header_size] = checked(state.bytes);
+    const json header = parse_shallow_json<json>(rest.substr(0, header_size));
+    ours = header.at("recipe") == identity_.recipe &&
+           (identity_.data.empty() || header.at("data") == identity_.data);
+    state.arrays = std::make_unique<ArrayReader>(header.at("arrays"), rest.substr(header_size));
+  } catch (const Error& error) {
+    wrong = error.what();
+  } catch (const json::exception& error) {
+    wrong = json_words(error);
   }
-  KERF_REQUIRE(whole && update(0, rest) == stored && header_size <= rest.size() - kPreamble, data,
-               "the checkpoint {} is damaged: remove it to begin again", file_name);
-  rest.remove_prefix(kPreamble);
-  const json header = parse_shallow_json<json>(rest.substr(0, header_size));
-  KERF_REQUIRE(header.at("recipe") == identity_.recipe &&
-                   (identity_.data.empty() || header.at("data") == identity_.data),
-               data,
+  KERF_REQUIRE(wrong.empty(), data, "the checkpoint {} is damaged ({}): remove it to begin again",
+               file_name, wrong);
+  KERF_REQUIRE(ours, data,
                "the checkpoint {} is of another fit (other data, map, options or seed): give "
                "another folder, or remove it",
                file_name);
-  state.arrays = std::make_unique<ArrayReader>(header.at("arrays"), rest.substr(header_size));
   return state;
 }
 

@@ -22,7 +22,8 @@ class Checkpoint {
     std::string data;    ///< and everything else that the state depends on; "": any
   };
 
-  /// Makes the folder.  `interval`: seconds between saves.
+  /// Makes the folder, and clears it of what a save left that was killed.  `interval`: seconds between
+  /// saves.
   Checkpoint(std::string folder, Identity identity, double interval);
 
   /// Whether the last save was long enough ago (and took a small part of the time since).

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <set>
 
+#include "kerf/core/atomic_file.h"
 #include "kerf/core/error.h"
 #include "kerf/learn/trainer.h"
 #include "kerf/model/model_file.h"
@@ -217,6 +221,61 @@ TEST_F(CheckpointTest, JudgesFromWeightsThatHaveNotSeenTheJudge) {
     EXPECT_NEAR(*again.cv_error, *fresh.cv_error, 1e-9 * *fresh.cv_error);
     EXPECT_NEAR(*again.temperature, *fresh.temperature, 1e-9 * *fresh.temperature);
   }
+}
+
+// Files with a checksum that is right and a header that is not: one clear line each.
+TEST_F(CheckpointTest, SaysWhatIsWrongWithAForgedOne) {
+  std::filesystem::create_directories(folder_);
+  const Checkpoint checkpoint(folder_, {"r", "d"}, 0);
+  const auto complaint_of = [&](const std::string& header, std::uint64_t size) {
+    std::string bytes = "KERFCKP1";
+    bytes.append(reinterpret_cast<const char*>(&size), 8);
+    bytes += header;
+    const auto sum = static_cast<std::uint32_t>(
+        crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+    bytes.append(reinterpret_cast<const char*>(&sum), 4);
+    std::ofstream(folder_ + "/state.ckpt", std::ios::binary) << bytes;
+    try {
+      checkpoint.load("state");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  for (const std::string header :
+       {"{", "[]", "7", "{}", R"({"recipe": "r"})", R"({"recipe": "r", "data": "d"})",
+        R"({"recipe": "r", "data": "d", "arrays": [7]})",
+        R"({"recipe": "r", "data": "d", "arrays": [{"name": 1}]})",
+        R"({"recipe": "r", "data": "d", "arrays": [], "x": 1e400})",
+        R"({"recipe": "r", "data": "d", "arrays": [{"name": "a", "rows": "b", "cols": 1}]})"}) {
+    const std::string words = complaint_of(header, header.size());
+    EXPECT_NE(words.find("state.ckpt is damaged"), std::string::npos) << header << ": " << words;
+    EXPECT_EQ(words.find("json.exception"), std::string::npos) << words;
+  }
+  const std::string good = R"({"recipe": "r", "data": "d", "arrays": []})";
+  EXPECT_NE(complaint_of(good, ~std::uint64_t{0}).find("damaged"), std::string::npos);
+  EXPECT_EQ(complaint_of(good, good.size()), "no error");
+  std::filesystem::remove(folder_ + "/state.ckpt");
+  std::filesystem::create_directory(folder_ + "/state.ckpt");
+  EXPECT_THROW(checkpoint.load("state"), Error);
+}
+
+// What a save that was killed left behind goes when the folder is used again; what a process still
+// writes stays, and so do files of others.
+TEST_F(CheckpointTest, ClearsAwayWhatAKilledSaveLeft) {
+  std::filesystem::create_directories(folder_);
+  for (const char* name : {"state.ckpt.a1B2c3", "sums-0.ckpt.ZZZZZZ", "m.kerf.a1B2c3",
+                           "state.ckpt.a1B2c", "state.ckpt.backup7", "ckpt.a1B2c3"})
+    std::ofstream(folder_ + "/" + name) << "half";
+  AtomicFile written(folder_ + "/state.ckpt");
+  const Checkpoint checkpoint(folder_, {"r", "d"}, 0);
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    left.insert(entry.path().filename().string());
+  EXPECT_EQ(left.size(), 5u);  // the four others, and the one that is being written
+  EXPECT_FALSE(left.contains("state.ckpt.a1B2c3") || left.contains("sums-0.ckpt.ZZZZZZ"));
+  written.commit();
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/state.ckpt"));
 }
 
 // Sums tell in which precision they were made: the options of a refit do not.

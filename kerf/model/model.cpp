@@ -56,12 +56,30 @@ std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit, const
 
 std::unique_ptr<FeatureMap> Recipe::make(Index memory_limit) const {
   const FeatureMapEntry& entry = find_feature_map(map);
-  require_map_memory(
-      *this, state ? entry.restored_bytes(in_dim, options, *state) : entry.bytes(in_dim, options),
-      memory_limit);
+  require_map_memory(*this, bytes(), memory_limit);
   const rng::Key key = rng::Key{seed}.child("map");
   return state ? entry.restore(in_dim, options, key, *state) : entry.make(in_dim, options, key);
 }
+
+Index Recipe::bytes() const {
+  const FeatureMapEntry& entry = find_feature_map(map);
+  return state ? entry.restored_bytes(in_dim, options, *state) : entry.bytes(in_dim, options);
+}
+
+namespace {
+
+/// A model may come from anybody, and its map be of any size: without a limit it has a share of what
+/// is free.
+void require_share(const Recipe& recipe) {
+  constexpr Index kShare = 2;
+  const Index needed = recipe.bytes(), free = available_memory();
+  KERF_REQUIRE(needed >= 0 && needed <= free / kShare, memory,
+               "the feature map {} of {} columns needs about {}, more than half of the {} that are "
+               "free: a limit that is given (--memory) may allow it",
+               recipe.map, recipe.in_dim, human_bytes(needed), human_bytes(free));
+}
+
+}  // namespace
 
 Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
   if (model.rows) {
@@ -72,6 +90,7 @@ Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
                    "raise --memory");
     return;
   }
+  if (model.from_file && memory_limit == 0) require_share(model.recipe);
   map_ = model.recipe.make(memory_limit);
   KERF_REQUIRE(map_->out_dim() == features(), data,
                "the model has weights for {} features, but its map makes {}", features(),

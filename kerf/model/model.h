@@ -35,6 +35,8 @@ struct Recipe {
   /// place of a compression, it goes there, and features are those before the compression.
   std::shared_ptr<MapState> fit(RowSource& rows, Index memory_limit = 0,
                                 const Progress& progress = {}, Matrix<float>* penalty = nullptr);
+  /// Memory that make() takes.
+  Index bytes() const;
   /// Checks the options and, against `memory_limit` (0: what is available), the size.
   std::unique_ptr<FeatureMap> make(Index memory_limit = 0) const;
 };
@@ -78,6 +80,7 @@ struct Model {
   std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
   std::optional<PredictiveVariance> variance;  ///< with `fit --variance`
   TrainingRecord training;
+  bool from_file = false;  ///< read, perhaps of somebody else's making
 
   /// Columns of the rows that come in: pixels before image steps, the map's columns without.
   Index input_columns() const { return images.present() ? values_of(images.input) : recipe.in_dim; }
@@ -87,6 +90,7 @@ struct Model {
 /// Applies a model to blocks of rows.  The model must outlive it.
 class Predictor {
  public:
+  /// `memory_limit` 0: the map may take what is free, that of a model from a file half of it.
   explicit Predictor(const Model& model, Index memory_limit = 0);
 
   /// Numbers in a row of features.

@@ -182,6 +182,8 @@ PredictiveVariance read_variance(ArrayReader& arrays) {
   variance.noise = arrays.vector<double>("variance_noise");
   const auto weight = arrays.vector<double>("variance_weight");
   KERF_REQUIRE(weight.size() == 1 && weight[0] > 0, data, "the variance has no number of rows");
+  for (const double noise : variance.noise)
+    KERF_REQUIRE(noise >= 0, data, "its noise has the variance {}, which is negative", noise);
   variance.weight = weight[0];
   variance.factor =
       unpacked_triangle(arrays.vector<double>("variance_factor"), std::ssize(variance.mean));
@@ -267,6 +269,14 @@ void check_consistent(const Model& model) {
   KERF_REQUIRE(!model.images.present() || values_of(model.images.output()) == model.recipe.in_dim,
                data, "its images have {} values, its map takes {}",
                values_of(model.images.output()), model.recipe.in_dim);
+  // Before a map is made, which may be large: one that learned nothing makes what its options say.
+  const auto features = model.recipe.options.find("features");
+  const auto made =
+      features == model.recipe.options.end() ? std::nullopt : parse_number(features->second);
+  KERF_REQUIRE(model.recipe.state || model.rows || !made ||
+                   *made == static_cast<double>(model.linear.weights.rows()),
+               data, "it has weights for {} features, but its map makes {}",
+               model.linear.weights.rows(), features->second);
   KERF_REQUIRE((model.recipe.map == kExactMap) == model.rows.has_value(), data,
                "the map {} goes {} rows of training", model.recipe.map,
                model.rows ? "without" : "with");
@@ -425,11 +435,13 @@ Model model_from_bytes(std::string_view bytes, const std::string& name) {
   check_preamble(bytes, name);
   check_whole(bytes, name);
   try {
-    return parse(bytes);
+    Model model = parse(bytes);
+    model.from_file = true;
+    return model;
   } catch (const Error& error) {
     fail(ErrorKind::data, "the model {} is not valid: {}", name, error.what());
   } catch (const json::exception& error) {
-    fail(ErrorKind::data, "the model {} is not valid: {}", name, error.what());
+    fail(ErrorKind::data, "the model {} is not valid: {}", name, json_words(error));
   }
 }
 

@@ -47,6 +47,32 @@ def test_a_classifier_has_no_variance(kerf, tmp_path):
     refused(kerf("info", forged(tmp_path / "m.kerf", change)), "variance")
 
 
+def test_noise_is_not_negative(kerf, tmp_path):
+    assert kerf("fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "16", "--variance", "--quiet", "-o", "m.kerf").code == 0
+    path = tmp_path / "m.kerf"
+    data = bytearray(path.read_bytes())
+    size = struct.unpack("<I", data[12:16])[0]
+    at = 16 + size
+    for array in json.loads(data[16:at].decode())["arrays"]:
+        if array["name"] == "variance_noise":
+            break
+        at += array["rows"] * array["cols"] * (4 if array["type"] in ("float32", "int32") else 8)
+    noise = struct.unpack_from("<d", data, at)[0]
+    assert noise > 0
+    struct.pack_into("<d", data, at, -noise)
+    path.write_bytes(data[:-4] + struct.pack("<I", zlib.crc32(data[:-4])))
+    refused(kerf("info", path), "negative")
+
+
+def test_numbers_that_are_none(kerf, model, tmp_path):
+    result = kerf("info", forged(model, lambda header: header.replace('"rows":', '"rows":1e400,"rows":', 1)))
+    refused(result, "1e400")
+    assert "json.exception" not in result.err
+    (tmp_path / "net.json").write_text('{"columns": 1, "base": {"space": "circle", "scale": 1e400}, "layers": [{"activation": "relu"}]}')
+    result = kerf("skeleton", "check", "net.json")
+    assert result.code == 2 and "1e400" in result.err and "json.exception" not in result.err, result.err
+
+
 @pytest.mark.parametrize("text", ["/dev/zero", "secret.json"])
 def test_a_model_opens_no_files(kerf, tmp_path, text):
     (tmp_path / "secret.json").write_text('{"password": 1}')

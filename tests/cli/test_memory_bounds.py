@@ -1,0 +1,105 @@
+"""What --memory allows is not exceeded by files and models that say little and stand for much."""
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import PROGRAM
+from test_forged import forged
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def bounded(tmp_path):
+    """Runs the program; its error, after it refused with exit code 1 and held less than the limit."""
+
+    def run(*arguments, limit):
+        command = [PROGRAM, *map(str, arguments), "--memory", f"{limit}M"]
+        with open(tmp_path / "err", "w+") as errors:
+            child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=errors)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            errors.seek(0)
+            text = errors.read()
+        assert child.returncode == 1 and text.count("\n") == 1, (child.returncode, text[:300])
+        assert usage.ru_maxrss * 1024 < limit * MEGABYTE, usage.ru_maxrss
+        return text
+
+    return run
+
+
+def test_wide_tables(bounded, tmp_path):
+    for columns in (300_000, 1_000_000):
+        row = ",".join("1234567"[i % 7] for i in range(columns))
+        (tmp_path / "wide.csv").write_text(f"{row}\n{row[::-1]}\n{row}\n")
+        for command in [("fit", "-o", "m.kerf"), ("diagnose",), ("kernel", "-o", "k.npy"), ("select", "--map", "rff", "-o", "rows.txt")]:
+            text = bounded(command[0], "wide.csv", *command[1:], limit=200)
+            assert "memory" in text.lower() and f"{columns} columns" in text, text
+
+
+def test_a_named_table(bounded, tmp_path):
+    names = ",".join(f"c{i}" for i in range(400_000))
+    (tmp_path / "wide.csv").write_text(names + "\n" + ",".join("1" * 400_000) + "\n" + ",".join("2" * 400_000) + "\n")
+    assert "400000 columns" in bounded("fit", "wide.csv", limit=200)
+
+
+def test_a_sample_of_wide_rows(bounded, tmp_path):
+    row = ",".join(str(i % 10) for i in range(5_000))
+    (tmp_path / "t.csv").write_text((row + "\n") * 600)
+    assert "sample" in bounded("fit", "t.csv", limit=50)
+
+
+def test_a_large_index(bounded, tmp_path):
+    (tmp_path / "t.svm").write_text("1 2:1\n0 1999999999:1\n")
+    assert "columns" in bounded("fit", "t.svm", limit=100)
+
+
+@pytest.fixture
+def skeleton(kerf, tmp_path):
+    """A function that forges the options of a small model of LIBSVM rows."""
+    (tmp_path / "t.svm").write_text("".join(f"{i % 3}.5 1:{i % 5} 2:{i % 7} 3:1\n" for i in range(40)))
+    fitted = kerf("fit", "t.svm", "--map", "skeleton", "--skeleton", "circle 1, full relu", "--features", "16", "--scale", "none", "--quiet", "-o", "m.kerf")
+    assert fitted.code == 0, fitted.err
+
+    def forge(columns, **options):
+        def change(header):
+            parsed = json.loads(header)
+            parsed["recipe"]["in_dim"] = parsed["encoding"]["inputs"] = columns
+            parsed["recipe"]["options"].update(options)
+            return json.dumps(parsed)
+
+        return forged(tmp_path / "m.kerf", change)
+
+    return forge
+
+
+@pytest.mark.parametrize("columns, options", [
+    (1_000_000, {"image": "1000x1000x1"}),
+    (1_000_000, {"image": "auto"}),
+    (250_000, {"image": "500x500x1", "skeleton": "circle 1, conv 30 relu, full relu"}),
+    (250_000, {"image": "500x500x1", "skeleton": "gaussian 1 30, full relu"}),
+    (3, {"image": "auto", "skeleton": "circle 1, full power 1000000, full power 1000000, full power 1000000"}),
+    (3, {"image": "auto", "skeleton": "circle 1, full exp 1e200, full exp 1e200"}),
+])
+def test_models_of_large_skeletons(bounded, skeleton, columns, options):
+    model = skeleton(columns, **options)
+    assert model.stat().st_size < 3000
+    for command in [("predict",), ("score",)]:
+        assert "memory" in bounded(*command, model, "t.svm", limit=100)
+
+
+def test_a_fit_of_nested_powers(bounded, tmp_path):
+    (tmp_path / "t.csv").write_text("".join(f"{i % 7},{i % 3},{i}.5\n" for i in range(40)))
+    text = "circle 1" + ", full power 1000000" * 3
+    assert "memory" in bounded("fit", "t.csv", "--map", "skeleton", "--skeleton", text, "--features", "64", limit=100)
+
+
+def test_a_map_is_not_made_for_weights_that_are_not_there(kerf, model):
+    def change(header):
+        return header.replace('"features":"64"', '"features":"16777216"')
+
+    result = kerf("info", forged(model, change))
+    assert result.code == 1 and "64" in result.err and "16777216" in result.err, result.err
+    assert result.err.count("\n") == 1
