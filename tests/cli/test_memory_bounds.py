@@ -30,13 +30,13 @@ def bounded(tmp_path):
     return run
 
 
-def test_wide_tables(bounded, tmp_path):
-    for columns in (300_000, 1_000_000):
-        row = ",".join("1234567"[i % 7] for i in range(columns))
-        (tmp_path / "wide.csv").write_text(f"{row}\n{row[::-1]}\n{row}\n")
-        for command in [("fit", "-o", "m.kerf"), ("diagnose",), ("kernel", "-o", "k.npy"), ("select", "--map", "rff", "-o", "rows.txt")]:
-            text = bounded(command[0], "wide.csv", *command[1:], limit=200)
-            assert "memory" in text.lower() and f"{columns} columns" in text, text
+@pytest.mark.parametrize("columns, command", [(1_000_000, ("fit", "-o", "m.kerf")), (300_000, ("kernel", "-o", "k.npy")),
+                                              (300_000, ("select", "--map", "rff", "-o", "rows.txt"))])
+def test_wide_tables(bounded, tmp_path, columns, command):
+    row = ",".join("1234567"[i % 7] for i in range(columns))
+    (tmp_path / "wide.csv").write_text(f"{row}\n{row[::-1]}\n{row}\n")
+    text = bounded(command[0], "wide.csv", *command[1:], limit=200)
+    assert "memory" in text.lower() and f"{columns} columns" in text, text
 
 
 def test_a_named_table(bounded, tmp_path):
@@ -46,9 +46,9 @@ def test_a_named_table(bounded, tmp_path):
 
 
 def test_a_sample_of_wide_rows(bounded, tmp_path):
-    row = ",".join(str(i % 10) for i in range(5_000))
+    row = ",".join(str(i % 10) for i in range(10_000))
     (tmp_path / "t.csv").write_text((row + "\n") * 600)
-    assert "sample" in bounded("fit", "t.csv", limit=50)
+    assert "sample" in bounded("fit", "t.csv", limit=100)
 
 
 def test_a_large_index(bounded, tmp_path):
@@ -80,20 +80,20 @@ def skeleton(kerf, tmp_path):
     (1_000_000, {"image": "auto"}),
     (250_000, {"image": "500x500x1", "skeleton": "circle 1, conv 30 relu, full relu"}),
     (250_000, {"image": "500x500x1", "skeleton": "gaussian 1 30, full relu"}),
-    (3, {"image": "auto", "skeleton": "circle 1, full power 1000000, full power 1000000, full power 1000000"}),
-    (3, {"image": "auto", "skeleton": "circle 1, full exp 1e200, full exp 1e200"}),
+    (3, {"image": "auto", "skeleton": "circle 1" + 5 * ", full power 65535"}),
+    (3, {"image": "auto", "skeleton": "circle 1" + 200 * ", full exp 100"}),
 ])
 def test_models_of_large_skeletons(bounded, skeleton, columns, options):
     model = skeleton(columns, **options)
-    assert model.stat().st_size < 3000
+    assert model.stat().st_size < 6000
     for command in [("predict",), ("score",)]:
         assert "memory" in bounded(*command, model, "t.svm", limit=100)
 
 
 def test_a_fit_of_nested_powers(bounded, tmp_path):
     (tmp_path / "t.csv").write_text("".join(f"{i % 7},{i % 3},{i}.5\n" for i in range(40)))
-    text = "circle 1" + ", full power 1000000" * 3
-    assert "memory" in bounded("fit", "t.csv", "--map", "skeleton", "--skeleton", text, "--features", "64", limit=100)
+    text = "circle 1" + 3 * ", full power 65535"
+    assert "memory" in bounded("fit", "t.csv", "--map", "skeleton", "--skeleton", text, "--features", "4096", limit=100)
 
 
 def test_a_map_is_not_made_for_weights_that_are_not_there(kerf, model):
