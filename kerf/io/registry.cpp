@@ -59,7 +59,7 @@ void require_room(const Schema& schema, Index memory_limit, const std::string& n
   constexpr Index kBytesOfPixel = 256;
   if (!schema.image.present()) return require_columns(schema.columns, memory_limit, name);
   require_memory(schema.columns * kBytesOfPixel, memory_limit,
-                 fmt::format("{}: images of {} values", name, schema.columns), "raise --memory");
+                 fmt::format("{}: a row of {} columns", name, schema.columns), "raise --memory");
 }
 
 /// Formats that kerf does not read but many have: what to do about them.

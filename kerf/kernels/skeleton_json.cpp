@@ -94,7 +94,7 @@ Skeleton read_nodes(const Json& document, Index columns) {
   for (const auto& [name, object] : given.items()) {
     const std::string owner = "node '" + name + "'";
     KERF_REQUIRE(object.is_object(), usage, "{} is no object", owner);
-    if (object.contains("space")) {
+    if (object.contains("space") || object.contains("columns")) {  // an input, or meant as one
       check_names(object, {"space", "columns", "scale", "levels", "matrix"}, owner);
       nodes.push_back({name, true, read_base(object, owner, true)});
       continue;

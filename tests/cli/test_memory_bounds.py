@@ -52,7 +52,7 @@ def test_a_sample_of_wide_rows(bounded, tmp_path):
 
 
 def test_a_large_index(bounded, tmp_path):
-    (tmp_path / "t.svm").write_text("1 2:1\n0 1999999999:1\n")
+    (tmp_path / "t.svm").write_text("1 2:1\n0 20000000:1\n")
     assert "columns" in bounded("fit", "t.svm", limit=100)
 
 
