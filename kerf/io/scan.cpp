@@ -163,9 +163,10 @@ void Scanner::add(RawBlock& block) {
 void Scanner::require_sample() const {
   if (options_.memory_limit == 0 || schema_.sparse) return;
   const Index bytes = schema_.bytes ? 1 + 1 + 4 : 8 + 8 + 4;
-  require_memory(std::min(rows_, kSampleRows) * schema_.columns * bytes, options_.memory_limit,
-                 fmt::format("{}: a sample of its rows of {} columns", name_, schema_.columns),
-                 "take fewer --rows, or raise --memory");
+  require_memory(
+      std::min(rows_, kSampleRows) * schema_.columns * bytes, options_.memory_limit,
+      fmt::format("{}: to hold the rows of a sample, of {} columns,", name_, schema_.columns),
+      "take fewer --rows, or raise --memory");
 }
 
 /// Whether a row stays; Error for a missing cell that may not be missing.

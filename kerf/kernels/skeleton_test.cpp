@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <numbers>
 
@@ -255,21 +255,20 @@ TEST(Skeleton, ANumberBeyondDoubleIsNamed) {
   EXPECT_EQ(words.find("json.exception"), std::string::npos) << words;
 }
 
-// Seconds, where a search through all nodes for each of them takes minutes.
+// Seconds of this process, where a search through all nodes for each of them takes minutes.
 TEST(Skeleton, ManyNodesAreReadAndWrittenInLinearTime) {
-  constexpr int kNodes = 150000;
+  constexpr int kNodes = 100000;
   std::string text = R"({"columns": 1, "nodes": {)", in;
   for (int k = 0; k < kNodes; ++k) {
     text += fmt::format(R"("n{}": {{"space": "circle", "columns": [0]}}, )", k);
     in += fmt::format(R"({}"n{}")", k > 0 ? ", " : "", k);
   }
   text += R"("out": {"activation": "relu", "in": [)" + in + "]}}}";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const Skeleton skeleton = parse_skeleton(text, {});
   EXPECT_EQ(skeleton.nodes().size(), kNodes + 1u);
   EXPECT_EQ(parse_skeleton(skeleton_json(skeleton), {}).nodes().size(), kNodes + 1u);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), 30);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 20);
 }
 
 TEST(Skeleton, JsonOfANodeListReadsBackTheSame) {
