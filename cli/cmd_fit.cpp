@@ -96,6 +96,7 @@ Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSumm
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
       {"validation", report.cv_error ? Json(report.validation) : Json()},
       {"cv_metric", report.metric + ", " + report.validation},
+      {"quality", quality_json(report.quality)},
       {"seconds",
        {{"read", seconds.read},
         {"features", seconds.features},
@@ -113,6 +114,7 @@ Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSumm
   }
   json["notes"] = data.notes;
   if (!report.memory_note.empty()) json["notes"].push_back(report.memory_note);
+  if (!data.header_note.empty()) json["notes"].push_back(data.header_note);
   for (const auto& note : report.notes) json["notes"].push_back(note);
   json["warnings"] = report.warnings;
   if (model.task == Task::classification) json["classes"] = model.classes;
@@ -134,6 +136,7 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   if (!report.memory_note.empty()) fmt::print("{}  {}\n", bold("memory  "), report.memory_note);
   fmt::print("{}  {} rows, {} columns{}\n", bold("data    "), with_commas(summary.rows),
              with_commas(summary.cols), summary.is_sparse ? ", sparse" : "");
+  if (!data.header_note.empty()) fmt::print("          {}\n", printable(data.header_note));
   for (const auto& note : data.notes) fmt::print("          {}\n", printable(note));
   fmt::print("{}  {}{}\n", bold("task    "), task,
              summary.task_reason.empty() ? "" : " (" + printable(summary.task_reason) + ")");
@@ -154,9 +157,11 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
              report.solver_reason);
   for (const auto& note : report.notes) fmt::print("          {}\n", printable(note));
+  if (report.quality)
+    fmt::print("{}  {}\n", bold("quality "), printable(describe(*report.quality)));
   if (report.cv_error)
-    fmt::print("{}  {:.3g}, chosen among {} by {} ({} {:.4g})\n", bold("lambda  "), report.lambda,
-               report.path.size(), report.validation, report.metric, *report.cv_error);
+    fmt::print("{}  {:.3g}, chosen among {} by {}\n", bold("lambda  "), report.lambda,
+               report.path.size(), report.validation);
   else
     fmt::print("{}  {:.3g}, as given\n", bold("lambda  "), report.lambda);
   const auto& s = report.seconds;
@@ -175,6 +180,7 @@ struct Split {
     summary = summarise(training, all.task, all.classes, key, progress);
     summary.is_bytes = all.is_bytes;
     summary.one_hot = all.one_hot;
+    summary.names = all.names;
     summary.task_reason = all.task_reason;
     if (summary.rows < 2 || summary.rows == all.rows)
       throw Error(ErrorKind::usage, fmt::format("--holdout {} leaves {} of {} rows to train on",
@@ -193,10 +199,13 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
   Score score =
       evaluate(model, source, common.memory_limit(), terminal_progress(common.quiet), worst);
   clear_progress();
-  if (json != nullptr)
-    (*json)[held_out ? "holdout" : "test"] = score_json(model, score);
+  Json* scored = json != nullptr ? &(*json)[held_out ? "holdout" : "test"] : nullptr;
+  if (scored != nullptr)
+    *scored = score_json(model, score);
   else if (!common.quiet)
     print_score(score);
+  if (const auto* file = dynamic_cast<const EncodedSource*>(&source))
+    tell_unknown(*file, common, scored);
   if (arguments.report.empty()) return {};
   return look_at_test(model, source, std::move(score),
                       held_out

@@ -39,6 +39,7 @@ void run_info(const std::string& path, const Common& common) {
                  {"cv_error", training.cv_error ? Json(*training.cv_error) : Json()},
                  {"validation", training.cv_error ? Json(training.validation) : Json()},
                  {"metric", training.cv_error ? Json(training.metric) : Json()},
+                 {"quality", quality_json(training.quality)},
                  {"command", training.command},
                  {"asked", Json(training.asked.to_json())},
                  {"version", training.version}};
@@ -62,6 +63,7 @@ void run_info(const std::string& path, const Common& common) {
              training.cv_error ? fmt::format(" by {}, {} {:.4g}", printable(training.validation),
                                              printable(training.metric), *training.cv_error)
                                : ", as given");
+  if (training.quality) fmt::print("{}  {}\n", bold("quality "), describe(*training.quality));
   fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
   if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), printable(training.command));

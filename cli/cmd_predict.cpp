@@ -178,9 +178,13 @@ void run_predict(const PredictArguments& arguments, const Common& common) {
   const Index rows = predict_all(arguments, model, *source, *output, common.memory_limit(),
                                  terminal_progress(common.quiet || path.empty()));
   clear_progress();
-  if (!common.json) return;
-  if (!path.empty()) return print_json({{"rows", rows}, {"output", path}});
   Json json = {{"rows", rows}};
+  tell_unknown(*source, common, &json);
+  if (!common.json) return;
+  if (!path.empty()) {
+    json["output"] = path;
+    return print_json(json);
+  }
   if (arguments.probability) json["classes"] = model.classes;
   json["predictions"] = std::move(predictions);
   print_json(json);

@@ -33,12 +33,16 @@ void run_refit(const RefitArguments& arguments, const Common& common) {
   if (common.json)
     print_json({{"lambda", report.lambda},
                 {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
+                {"quality", quality_json(report.quality)},
                 {"seconds", report.seconds.total},
                 {"warnings", report.warnings},
                 {"model", arguments.output}});
   else if (!common.quiet)
-    fmt::print("{}  {:.3g}\n{}  {}\n{}  {}\n", bold("lambda  "), report.lambda, bold("time    "),
-               human_seconds(report.seconds.total), bold("model   "), arguments.output);
+    fmt::print(
+        "{}{}  {:.3g}\n{}  {}\n{}  {}\n",
+        report.quality ? fmt::format("{}  {}\n", bold("quality "), describe(*report.quality)) : "",
+        bold("lambda  "), report.lambda, bold("time    "), human_seconds(report.seconds.total),
+        bold("model   "), arguments.output);
   for (const auto& warning : report.warnings) print_warning(warning);
 }
 

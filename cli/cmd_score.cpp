@@ -177,8 +177,10 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
     Json json = score_json(model, score);
     if (weighted) json["weight"] = score.weight;
     if (dropped > 0) json["dropped_rows"] = dropped;
+    tell_unknown(*source, common, &json);
     return print_json(json);
   }
+  tell_unknown(*source, common, nullptr);
   print_score(score);
   if (common.quiet) return;
   if (dropped > 0)

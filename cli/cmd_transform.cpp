@@ -59,11 +59,14 @@ Json with_model(const TransformArguments& arguments, const Common& common,
   const Index rows =
       write_features(*source, arguments.output, features, progress, 0,
                      [&](RowBlock& block, Matrix<float>& z) { predictor.features(block, z); });
-  return {{"rows", rows},
-          {"features", features},
-          {"map", model.recipe.map},
-          {"options", options_json(model.recipe.options)},
-          {"output", arguments.output}};
+  Json json = {{"rows", rows},
+               {"features", features},
+               {"map", model.recipe.map},
+               {"options", options_json(model.recipe.options)},
+               {"output", arguments.output}};
+  clear_progress();
+  tell_unknown(*source, common, &json);
+  return json;
 }
 
 Json with_map(const TransformArguments& arguments, const Common& common, const Progress& progress) {

@@ -70,7 +70,9 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
   command->add_flag("--json", common.json, "print one JSON object on standard output");
   command->add_flag("-q,--quiet", common.quiet, "print nothing but results and errors");
   command->add_flag("-v,--verbose", common.verbose, "say more");
-  command->add_option("--threads", common.threads, "threads to use (default: KERF_NUM_THREADS, OMP_NUM_THREADS, or all cores)")
+  command
+      ->add_option("--threads", common.threads,
+                   "threads to use (default: KERF_NUM_THREADS, OMP_NUM_THREADS, or all cores)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command
@@ -233,8 +235,30 @@ std::unique_ptr<EncodedSource> open_test(const std::vector<std::string>& paths,
   return source;
 }
 
+void tell_unknown(const EncodedSource& source, const Common& common, Json* json) {
+  const auto notes = io::notes_of(source.counts());
+  for (const std::string& note : notes)
+    if (!common.quiet) fmt::print(stderr, "kerf: note: {}\n", note);
+  if (json == nullptr || notes.empty()) return;
+  Json& list = (*json)["notes"];
+  for (const std::string& note : notes) list.push_back(note);
+  for (const auto& [column, cells, first] : source.counts().unknown) {
+    const bool named = column.starts_with('\'');  // messages have names in quotes
+    (*json)["unknown_cells"][named ? column.substr(1, column.size() - 2) : column] = cells;
+  }
+}
+
 std::vector<OptionInfo> all_map_options() { return union_of(feature_maps()); }
 std::vector<OptionInfo> all_kernel_options() { return union_of(kernels()); }
+
+Json quality_json(const std::optional<FitQuality>& quality) {
+  if (!quality) return {};
+  return {{"metric", quality->metric},
+          {"value", quality->value},
+          {"constant", quality->constant},
+          {"how", quality->how},
+          {"left_out", quality->left_out()}};
+}
 
 Json options_json(const Params& options) {
   Json object = Json::object();

@@ -120,6 +120,10 @@ std::unique_ptr<EncodedSource> open_test(const std::vector<std::string>& paths,
                                          const std::string& labels, const Dataset& training,
                                          const DataOptions& options);
 
+/// What was not as in training in the rows that `source` gave: notes on standard error, and in `json`
+/// unless it is null.
+void tell_unknown(const EncodedSource& source, const Common& common, Json* json);
+
 /// The options of all feature maps (or kernels) together, each name once.
 std::vector<OptionInfo> all_map_options();
 std::vector<OptionInfo> all_kernel_options();
@@ -127,6 +131,9 @@ std::vector<OptionInfo> all_kernel_options();
 /// What a score says, for `kerf score` and for the end of a fit.
 Json score_json(const Model& model, const Score& score);
 void print_score(const Score& score);
+
+/// How good a fit is beside a constant; null where nothing is known.
+Json quality_json(const std::optional<FitQuality>& quality);
 
 /// Options as JSON with numbers as numbers.
 Json options_json(const Params& options);

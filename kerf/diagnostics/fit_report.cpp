@@ -19,9 +19,8 @@ constexpr Index kConfused = 30;          // pairs, of more classes
 
 std::string headline(const TestView* test, const FitReport& report) {
   if (test == nullptr)
-    return report.cv_error ? fmt::format("Mean squared error {} in {}",
-                                         html::number(*report.cv_error), report.validation)
-                           : "Trained with a given lambda; no rows were held out";
+    return report.quality ? describe(*report.quality)
+                          : "Nothing is known of how good the fit is; no rows were held out";
   const Score& score = test->score;
   if (score.task == Task::classification)
     return fmt::format("{:.2f} % of {} rows right ({})", 100 * score.accuracy, score.rows,
@@ -44,6 +43,7 @@ std::string model_facts(const FitResult& result, const DataSummary& summary) {
       {"scale", kScaleNames[static_cast<int>(report.scale)]},
       {"solver", kSolverNames[static_cast<int>(report.solver)]},
       {"lambda", html::number(report.lambda)},
+      {"quality", report.quality ? describe(*report.quality) : "not known"},
       {"time", fmt::format("{:.2f} s", report.seconds.total)},
       {"peak memory", human_bytes(peak_memory())},
       {"options of the map", html::option_text(model.recipe.options)},

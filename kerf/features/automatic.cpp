@@ -68,6 +68,8 @@ Params resolve_automatic(std::span<const OptionInfo> options, Params params,
       const ImageShape table{1, 1, summary.cols};
       params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
     }
+    if (option.name == "features" && value_of(option, params) == "0")
+      params["features"] = std::to_string(summary.cols);
     if (option.name == "skeleton" && params.contains("skeleton"))
       params["skeleton"] = fill_table_skeleton(load_skeleton_text(params["skeleton"]), summary.cols,
                                                one_hot_groups(summary));

@@ -17,6 +17,7 @@ double typical_distance(const DataSummary& summary, const Scaling& scaling,
 ///   bandwidth   median distance between the sample's rows after scaling, in the kernel's own norm
 ///   bias        root mean square of the row lengths after scaling
 ///   image       shape of the rows: HxWxC, or 1x1xCOLUMNS if they are not images (a text option)
+///   features    0, of map linear: as many as columns
 ///   split       of ntk-rf: true or false, by the columns and features (a choice)
 /// and `skeleton`, if it names a file, by what the file holds, and a table by its columns.  Options
 /// of other names that are "auto" stay so.

@@ -12,6 +12,7 @@
 #include "kerf/features/fastfood_features.h"
 #include "kerf/features/fourier_features.h"
 #include "kerf/features/gradient_features.h"
+#include "kerf/features/linear_features.h"
 #include "kerf/features/ntk_poly_features.h"
 #include "kerf/features/ntk_random_features.h"
 #include "kerf/features/ntk_sketch_features.h"
@@ -41,6 +42,7 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<NystromFeatures>(),            // nystrom
     feature_map_entry<TefmFeatures>(),               // tefm
     feature_map_entry<SkeletonFeatures>(),           // skeleton
+    feature_map_entry<LinearFeatures>(),             // linear
 };
 
 }  // namespace

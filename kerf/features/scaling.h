@@ -5,8 +5,8 @@
 //   rms        x_k / sqrt(mean x_k^2): sparse rows stay sparse
 //   unit       x / |x| (a zero row stays 0); bytes are divided by 255 first
 //   none       bytes are divided by 255, nothing else
-//   auto       images: unit, or channel for maps and kernels that convolve; sparse rows: rms; other
-//              tables: standard
+//   auto       images: unit, or channel for maps and kernels that convolve; other tables: standard;
+//              sparse rows: what sparse_choice.h prefers, where there are targets; else rms
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

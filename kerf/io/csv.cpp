@@ -37,6 +37,7 @@ class CsvReader final : public Reader {
     schema_.columns = static_cast<Index>(dialect_.first.size());
     if (dialect_.header)
       for (const std::string& name : dialect_.first) schema_.names.push_back(to_utf8(name));
+    schema_.guessed_header = options.header == ReadOptions::Header::automatic;
     start();
   }
 

@@ -9,6 +9,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/io/column_tally.h"
+#include "kerf/io/utf8.h"
 
 namespace kerf::io {
 namespace {
@@ -158,6 +159,17 @@ bool detect_header(const std::vector<Record>& records, char delimiter) {
   return names_numbers || (words_only && !repeated && distinct.size() == first.size());
 }
 
+/// Whether a row holds every one of the names (there is one), each where it may be.
+bool holds_names(const Record& row, const std::vector<std::string>& names) {
+  const std::set<std::string> cells = [&] {
+    std::set<std::string> all;
+    for (const std::string& cell : row) all.insert(to_utf8(cell));
+    return all;
+  }();
+  return !names.empty() &&
+         std::ranges::all_of(names, [&](const std::string& name) { return cells.contains(name); });
+}
+
 }  // namespace
 
 std::vector<Record> split_records(std::string_view text, char delimiter, bool whole,
@@ -210,7 +222,8 @@ CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& 
   KERF_REQUIRE(!records.empty(), data, "{} is empty: there are no rows in it", name);
   dialect.first = records[0];
   dialect.header = options.header == ReadOptions::Header::automatic
-                       ? detect_header(records, dialect.delimiter)
+                       ? holds_names(records[0], options.known_names) ||
+                             detect_header(records, dialect.delimiter)
                        : options.header == ReadOptions::Header::yes;
   return dialect;
 }

@@ -29,7 +29,8 @@ std::vector<std::vector<std::string>> split_records(std::string_view text, char 
 /// same number of cells, more than one; if several do, the one with the largest share of numbers
 /// (missing cells and, except for the comma, numbers with a decimal comma count as such).
 /// Header: some column has a word in the first row and only numbers below; or, in a table of words
-/// only, no cell of the first row occurs again in its column.
+/// only, no cell of the first row occurs again in its column; or the first row holds all names that
+/// the options say a model knows.
 CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& options,
                           const std::string& name);
 

@@ -49,6 +49,19 @@ TEST_F(Csv, FindsTheDelimiter) {
   EXPECT_THAT(error("1,2\n", {.delimiter = "12"}), HasSubstr("--delimiter"));
 }
 
+TEST_F(Csv, AFirstRowOfKnownNamesIsAHeaderWhateverItLooksLike) {
+  const std::string years = "2018,2019,2020\n1,2,3\n4,5,6\n";
+  EXPECT_EQ(read(years).cells.size(), 3u);
+  EXPECT_TRUE(reader_->schema().guessed_header);
+  const Rows expected{{1, 2, 3}, {4, 5, 6}};
+  EXPECT_EQ(read(years, {.known_names = {"2020", "2018"}}).cells, expected);
+  EXPECT_THAT(names(), ElementsAre("2018", "2019", "2020"));
+  EXPECT_EQ(read(years, {.known_names = {"2018", "2021"}}).cells.size(), 3u);  // not all of them
+  EXPECT_EQ(read(years, {.header = ReadOptions::Header::no, .known_names = {"2018"}}).cells.size(),
+            3u);
+  EXPECT_FALSE(reader_->schema().guessed_header);
+}
+
 /// `rows` lines of three numbers, the middle one missing in every fifth.
 std::string with_gaps(char delimiter, int rows) {
   std::string text;

@@ -29,6 +29,25 @@ std::vector<EncodedColumn*> number_columns(Encoding& encoding) {
   return inputs;
 }
 
+/// Names of the columns that are inputs; none if one of them has none.
+std::vector<std::string> names_of_inputs(const Encoding& encoding) {
+  std::vector<std::string> names;
+  for (const EncodedColumn& column : encoding.columns) {
+    if (column.role != Role::number && column.role != Role::category) continue;
+    if (column.name.empty()) return {};
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+/// What the first row of a table was taken for, and how that is changed.
+std::string note_header(const io::Schema& schema) {
+  if (!schema.guessed_header) return "";
+  return schema.names.empty()
+             ? "no header: the first row is taken for a row (--header yes: for column names)"
+             : "header: the first row is taken for column names (--header no: for a row)";
+}
+
 }  // namespace
 
 EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding,
@@ -153,6 +172,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
   data.dropped_rows = result.dropped_rows;
   data.missing_cells = result.missing_cells;
   data.notes = std::move(result.notes);
+  data.header_note = note_header(reader->schema());
   data.source =
       std::make_unique<EncodedSource>(std::move(reader), data.encoding, name, io::Targets::optional,
                                       options.rows, std::move(result.guard));
@@ -163,7 +183,9 @@ std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& pa
                                               const Encoding& encoding, const DataOptions& options,
                                               io::Targets targets, const std::string& target) {
   const std::string name = name_of(paths);
-  auto reader = io::open_source(paths, io::read_options_of(options), options.labels, false);
+  io::ReadOptions reading = io::read_options_of(options);
+  reading.known_names = names_of_inputs(encoding);
+  auto reader = io::open_source(paths, reading, options.labels, false);
   Encoding columns =
       target.empty() ? encoding : io::with_target(encoding, reader->schema(), target, name);
   if (!options.weights.empty())

@@ -11,6 +11,29 @@
 
 namespace kerf::io {
 
+std::vector<std::string> notes_of(const EncodeCounts& counts) {
+  std::vector<std::string> notes;
+  for (const auto& [column, cells, first] : counts.unknown)
+    notes.push_back(fmt::format(
+        "{} cell{} of {} hold{} a word that the training rows did not have (the first: {}): "
+        "predicted as none of the known words",
+        cells, cells == 1 ? "" : "s", column, cells == 1 ? "s" : "", quoted(first)));
+  if (counts.unknown_features > 0)
+    notes.push_back(
+        fmt::format("{} number{} in columns that the training rows did not have: left out",
+                    counts.unknown_features, counts.unknown_features == 1 ? " stands" : "s stand"));
+  return notes;
+}
+
+void Encoder::count_unknown(const Route& to, std::string_view level) {
+  ++counts_.unknown_levels;
+  auto& unknown = counts_.unknown;
+  auto column = std::ranges::find(unknown, to.label, &EncodeCounts::Unknown::column);
+  if (column == unknown.end())
+    column = unknown.insert(unknown.end(), {to.label, 0, std::string(level)});
+  ++column->cells;
+}
+
 void Encoder::encode(const RawBlock& raw, RowBlock& out) {
   const Index rows = raw.rows;
   out.is_sparse = encoding_.kind == SourceKind::sparse;
@@ -99,9 +122,10 @@ void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to
   for (Index i = 0; i < raw.rows; ++i) {
     const double value = raw.cells(i, column);
     if (std::isnan(value)) continue;
-    const auto found = levels.find(format_number(value));
+    const std::string level = format_number(value);
+    const auto found = levels.find(level);
     if (found == levels.end())
-      ++counts_.unknown_levels;
+      count_unknown(to, level);
     else
       put(i, to.to + found->second, 1, out);
   }
@@ -140,7 +164,7 @@ void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& 
     const Names& levels = levels_[to.levels];
     const auto found = levels.find(text);
     if (found == levels.end())
-      ++counts_.unknown_levels;
+      count_unknown(to, text);
     else
       put(cell.row, to.to + found->second, 1, out);
     return;

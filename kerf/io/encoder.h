@@ -23,11 +23,22 @@ enum class Targets {
 
 /// What was not as in training, counted.
 struct EncodeCounts {
-  Index unknown_levels = 0;    ///< cells with a level that training never saw: zeros
-  Index unknown_features = 0;  ///< sparse entries beyond the training columns: left out
-  Index imputed = 0;           ///< missing cells that the column's mean stands for
-  Index dropped_rows = 0;      ///< rows left out for a missing cell
+  /// Cells of one column with a level that training never saw.
+  struct Unknown {
+    std::string column;  ///< as messages call it
+    Index cells = 0;
+    std::string first;  ///< the first of these levels
+  };
+  Index unknown_levels = 0;      ///< such cells in all columns: zeros
+  std::vector<Unknown> unknown;  ///< columns that have some
+  Index unknown_features = 0;    ///< sparse entries beyond the training columns: left out
+  Index imputed = 0;             ///< missing cells that the column's mean stands for
+  Index dropped_rows = 0;        ///< rows left out for a missing cell
 };
+
+/// What a user should know about rows that came to a model, in sentences: unknown words by column,
+/// entries beyond the columns of training.
+std::vector<std::string> notes_of(const EncodeCounts& counts);
 
 class Encoder {
  public:
@@ -82,6 +93,7 @@ class Encoder {
   void put(Index row, Index column, double value, RowBlock& out) const;
   void check_finite(const RawBlock& raw, const RowBlock& out) const;
   void drop_rows(RowBlock& out);
+  void count_unknown(const Route& route, std::string_view level);
   std::string class_list() const;
 
   const Encoding encoding_;

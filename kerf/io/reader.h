@@ -18,6 +18,7 @@ namespace kerf::io {
 /// What a file says about its rows before they are read.
 struct Schema {
   std::vector<std::string> names;  ///< of the columns; empty: the file has none
+  bool guessed_header = false;     ///< whether it has some was worked out from its first rows
   Index columns = 0;               ///< table or pixel columns; 0: known at the end only (LIBSVM)
   bool sparse = false;             ///< rows come in RawBlock::sparse
   bool labelled = false;           ///< a label stands beside the columns (LIBSVM, idx, CIFAR)
@@ -99,6 +100,9 @@ struct ReadOptions {
   std::string delimiter = "auto";
   Header header = Header::automatic;
   Index memory_limit = 0;  ///< 0: what is free
+  /// Columns that a model wants: a first row that holds all of them is a header, whatever it looks
+  /// like.
+  std::vector<std::string> known_names = {};
 };
 
 /// Error (memory) for rows of so many columns that what is kept of each besides its cells (its name,

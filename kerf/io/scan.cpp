@@ -352,6 +352,7 @@ ScanResult Scanner::finish() {
   summary.is_bytes = encoding_.is_bytes;
   summary.targets = encoding_.target_count();
   summary.one_hot = encoding_.one_hot();
+  summary.names = encoding_.input_names();
   Encoder encoder(encoding_, schema_, name_, Targets::optional);
   result.raw_sample = sample_.finish(schema_);
   encoder.encode(result.raw_sample, summary.sample);

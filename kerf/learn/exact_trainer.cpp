@@ -7,6 +7,7 @@
 #include "kerf/learn/exact_ridge.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/fit_memory.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/temperature.h"
 #include "kerf/learn/training_rows.h"
@@ -63,6 +64,10 @@ void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitR
     LeftOutScores scores;
     scores.add(fit.left_out.view(), fit.left_out_rows, targets.view(), weights);
     model.temperature = outcome.temperature = scores.temperature();
+    outcome.quality = accuracy(scores, "leave-one-out");
+  } else {
+    outcome.quality = explained_left_out(fit.left_out.view(), fit.left_out_rows, targets.view(),
+                                         weights, "leave-one-out");
   }
   if (!job.options.lambda) {
     outcome.take(std::move(fit.choice));

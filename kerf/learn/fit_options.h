@@ -19,8 +19,9 @@ enum class ClassWeight { none, balanced };
 inline constexpr const char* kClassWeightNames[] = {"none", "balanced"};
 
 /// automatic: by a cost model (solver.h);  the rest: one file solver_*.cpp each.
-enum class Solver { automatic, cholesky, dual, pcg, newton, sgd };
-inline constexpr const char* kSolverNames[] = {"auto", "cholesky", "dual", "pcg", "newton", "sgd"};
+enum class Solver { automatic, cholesky, dual, pcg, newton, sgd, sparse };
+inline constexpr const char* kSolverNames[] = {"auto",   "cholesky", "dual",  "pcg",
+                                               "newton", "sgd",      "sparse"};
 
 /// How lambda is chosen: fold_path.h and ridge.h; the other two spectral_path.h.
 enum class Validation { folds, gcv, leave_one_out };
@@ -78,8 +79,10 @@ struct FitOptions {
   std::uint64_t seed_of_map() const { return map_seed.value_or(static_cast<std::uint64_t>(seed)); }
 
   void describe(OptionVisitor& v) {
-    v.choice("scale", scale, kScaleNames,
-             "how columns are scaled; auto: images unit rows, sparse rms, tables standard");
+    v.choice(
+        "scale", scale, kScaleNames,
+        "how columns are scaled; auto: images unit rows, tables standard, sparse rows the best "
+        "of unit, rms and none on a sample");
     v.choice(
         "solver", solver, kSolverNames,
         "how the weights are found; auto: the one expected to be quickest in the memory given");
@@ -122,6 +125,7 @@ struct FitReport {
   std::optional<double> temperature;  ///< classification: probabilities are softmax of it x scores
   std::optional<double> cv_error;     ///< mean squared error, left out rows; none: lambda given
   std::string validation;             ///< how cv_error was found, in words
+  std::optional<FitQuality> quality;  ///< beside a constant (fit_quality.h)
   std::vector<LambdaChoice::Point> path;  ///< lambdas tried
   ScaleKind scale = ScaleKind::none;      ///< what auto came to
   Solver solver = Solver::cholesky;

@@ -11,8 +11,10 @@
 #include "kerf/learn/checkpoint.h"
 #include "kerf/learn/dual_ridge.h"
 #include "kerf/learn/fit_kinds.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/sparse_choice.h"
 #include "kerf/learn/temperature.h"
 
 namespace kerf {
@@ -92,7 +94,9 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   Model& model = start_.model;
   const FeatureMapEntry& entry = find_feature_map(map);
   const auto infos = entry.options();
-  start_.report.scale = resolve_scale(options.scale, first, infos);
+  start_.report.scale = wants_sparse_choice(first, options)
+                            ? choose_for_sparse(first, options, {}).scale
+                            : resolve_scale(options.scale, first, infos);
   model.scaling = make_scaling(start_.report.scale, first);
   model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
                   options.seed_of_map(), first.cols};
@@ -228,6 +232,10 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
     LeftOutScores scores;
     scores.add(solved.left_out.view(), solved.left_out_rows, y.view(), weights);
     result.report.temperature = scores.temperature();
+    result.report.quality = accuracy(scores, "leave-one-out");
+  } else {
+    result.report.quality = explained_left_out(solved.left_out.view(), solved.left_out_rows,
+                                               y.view(), weights, "leave-one-out");
   }
   if (!options_.lambda) {
     result.report.take(std::move(solved.choice));
@@ -267,6 +275,7 @@ FitResult IncrementalFit::solve(const Progress& progress) {
   result.model.training.rows = rows_;
   result.model.training.asked = start.training.asked;
   restore_targets(target_scale_, result);
+  judge_fit(result, options_.class_weight);
   return result;
 }
 

@@ -41,6 +41,7 @@ constexpr Index kGramScratch = 4 << 20;  // of a thread that computes tiles of d
 constexpr int kLeastFeatureStep = -12;   // as in dual_ridge.cpp
 constexpr int kStartStep = -3;           // first lambda looked at: unit 10^-1.5
 constexpr Index kWideRows = 128;  // from here on fast transforms are quicker: bench/fourier_bench
+constexpr Index kWideSparseRows = 16384;
 
 /// Errors closer than this are equal: rounding must not decide.
 constexpr double kTie = 1e-9;
@@ -316,7 +317,8 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
     network("ntk-rf", "nngp", 2, bias);
   }
   const double distance = typical_distance(summary, scaling);
-  const bool is_wide = summary.cols >= kWideRows && !summary.is_sparse;
+  // Sparse rows are quick to multiply, but the matrix of so many columns is not quick to draw.
+  const bool is_wide = summary.cols >= (summary.is_sparse ? kWideSparseRows : kWideRows);
   Params structured;
   if (is_wide) structured["directions"] = "structured";
   for (const char* kernel : {"gaussian", "laplacian-l2"})

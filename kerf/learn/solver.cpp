@@ -22,7 +22,8 @@ std::string about(double seconds) {
 
 std::span<const SolverEntry> solvers() {
   static const SolverEntry table[] = {
-      cholesky_solver(), dual_solver(), pcg_solver(), newton_solver(), sgd_solver(),
+      cholesky_solver(), dual_solver(), pcg_solver(),
+      newton_solver(),   sgd_solver(),  sparse_solver(),
   };
   return table;
 }

@@ -23,6 +23,7 @@ struct Problem {
   Index copies = 1;                        ///< consecutive rows made of one example
   const Matrix<float>* penalty = nullptr;  ///< P of the penalty w^T P w; none: the identity
   Index most = 0;                          ///< that may be used where nothing keeps to `memory`
+  Index entries = 0;  ///< of all sparse rows, about, where features are the rows themselves; else 0
 };
 
 struct SolverEntry {
@@ -44,6 +45,7 @@ SolverEntry dual_solver();
 SolverEntry pcg_solver();
 SolverEntry newton_solver();
 SolverEntry sgd_solver();
+SolverEntry sparse_solver();
 
 std::span<const SolverEntry> solvers();
 

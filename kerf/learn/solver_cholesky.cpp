@@ -10,6 +10,7 @@
 #include "kerf/learn/calibration.h"
 #include "kerf/learn/checkpoint.h"
 #include "kerf/learn/condition.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/refine.h"
 #include "kerf/learn/solver.h"
@@ -58,6 +59,13 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
   if (found.residual > kTolerable)
     outcome.warnings.push_back(rounding_warning(found.residual, precision));
   return std::move(found.model);
+}
+
+/// The error that chose lambda, beside that of the mean.
+void judge(std::span<const NormalEquations> sums, FitReport& outcome) {
+  double rows = 0;
+  for (const NormalEquations& sum : sums) rows += sum.weight();
+  outcome.quality = explained(*outcome.cv_error, constant_error(sums), rows, outcome.validation);
 }
 
 std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
@@ -173,6 +181,7 @@ void calibrate(const Problem& problem, const Accumulation& made,
     return !left_out.enough();
   });
   outcome.temperature = left_out.temperature();
+  outcome.quality = accuracy(left_out, fmt::format("one fold of {} held out", made.folds()));
   if (!problem.checkpoint) return;
   ArrayWriter arrays;
   kept.save(arrays);
@@ -187,6 +196,7 @@ Solved take(std::span<const NormalEquations> sums, ChosenModel chosen, std::stri
             FitReport& outcome) {
   outcome.take(std::move(chosen.choice));
   outcome.validation = std::move(validation);
+  judge(sums, outcome);
   const auto& each = outcome.lambda_per_target;
   return judged(sums, std::move(chosen.model),
                 each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
@@ -212,6 +222,7 @@ Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& optio
   report(progress, "solving", 0, 0);
   Matrix<double> factor;
   LinearModel model = solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
+  outcome.quality = explained_training(sums, model);
   return judged(sums, std::move(model), outcome.lambda, factor);
 }
 
@@ -231,7 +242,9 @@ Solved solve(const Problem& problem, std::span<const NormalEquations> sums, Trai
   if (problem.penalty == nullptr) return solve_sums(sums, options, rows.progress(), outcome);
   outcome.lambda = *options.lambda;
   report(rows.progress(), "solving", 0, 0);
-  return {solve_ridge(pointers(sums), outcome.lambda, problem.penalty), 0};
+  LinearModel model = solve_ridge(pointers(sums), outcome.lambda, problem.penalty);
+  outcome.quality = explained_training(sums, model);
+  return {std::move(model), 0};
 }
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {

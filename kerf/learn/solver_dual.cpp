@@ -7,6 +7,7 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/dual_ridge.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/solver.h"
 #include "kerf/learn/temperature.h"
@@ -35,6 +36,10 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
     LeftOutScores scores;
     scores.add(solved.left_out.view(), solved.left_out_rows, y.view(), weights);
     outcome.temperature = scores.temperature();
+    outcome.quality = accuracy(scores, "leave-one-out");
+  } else {
+    outcome.quality = explained_left_out(solved.left_out.view(), solved.left_out_rows, y.view(),
+                                         weights, "leave-one-out");
   }
   if (!options.lambda) {
     outcome.take(std::move(solved.choice));

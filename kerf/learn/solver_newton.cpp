@@ -12,6 +12,7 @@
 
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/iteration_plan.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/lambda_errors.h"
@@ -167,13 +168,16 @@ LinearModel NewtonFit::run() {
   outcome_.temperature = 1;
   if (held_out_ >= 0) {
     newton.minimise(outcome_.lambda, held_out_, kChoiceTolerance, point);
-    outcome_.temperature = newton.held_out_scores(held_out_).temperature();
+    const LeftOutScores scores = newton.held_out_scores(held_out_);
+    outcome_.temperature = scores.temperature();
+    outcome_.quality = accuracy(scores, fmt::format("one fold of {} held out", folds));
   }
   if (last_) point = std::move(*last_);
   outcome_.residual =
       newton.minimise(outcome_.lambda, -1, kTolerance, point,
                       [&](const Newton::Point& at) { save(at, Stage::last, false); });
   save(point, Stage::last, true);
+  if (held_out_ < 0) outcome_.quality = accuracy(newton.held_out_scores(0), kTrainingRows);
   outcome_.passes = newton.passes();
   if (outcome_.residual > 10 * kTolerance)
     outcome_.warnings.push_back(fmt::format(

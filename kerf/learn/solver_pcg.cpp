@@ -22,6 +22,7 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/block_cg.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/iteration_plan.h"
 #include "kerf/learn/lambda_choice.h"
 #include "kerf/learn/lambda_errors.h"
@@ -80,6 +81,7 @@ class PcgFit {
   std::vector<double> held_out_errors(MatrixView<const double> w,
                                       std::span<const double> intercept);
   Matrix<double> solve(double lambda);
+  std::optional<FitQuality> judge_training(const TrainingSums& sums, const Matrix<double>& w) const;
   /// Probabilities: their temperature on the fold that was held out.
   void calibrate();
 
@@ -236,6 +238,9 @@ void PcgFit::choose() {
   outcome_.cv_error = errors_.least_error();
   outcome_.path = errors_.path();
   outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
+  outcome_.quality =
+      explained(*outcome_.cv_error, constant_error(cache_->folds(), judge_),
+                cache_->folds()[static_cast<std::size_t>(judge_)].weight(), outcome_.validation);
 }
 
 void PcgFit::calibrate() {
@@ -264,6 +269,7 @@ void PcgFit::calibrate() {
   LeftOutScores left_out;
   left_out.add(scores.view(), rows, cache_->targets(), cache_->weights());
   outcome_.temperature = left_out.temperature();
+  outcome_.quality = accuracy(left_out, outcome_.validation);
 }
 
 Matrix<double> PcgFit::solve(double lambda) {
@@ -303,6 +309,21 @@ Matrix<double> PcgFit::solve(double lambda) {
   return cg.take_solution();
 }
 
+/// At the solution of (G + n lambda) w = r, the squared error is |y - mean|^2 - w r - n lambda |w|^2.
+std::optional<FitQuality> PcgFit::judge_training(const TrainingSums& sums,
+                                                 const Matrix<double>& w) const {
+  double squares = 0, gain = 0;
+  for (Index t = 0; t < w.rows(); ++t) {
+    double total = 0;
+    for (const NormalEquations& fold : cache_->folds())
+      total += fold.target_sum(t), squares += fold.target_square(t);
+    squares -= total * total / sums.weight();
+    for (Index j = 0; j < w.cols(); ++j)
+      gain += w(t, j) * (sums.rhs()(t, j) + sums.weight() * outcome_.lambda * w(t, j));
+  }
+  return explained(std::max(0.0, squares - gain), squares, sums.weight(), kTrainingRows);
+}
+
 LinearModel PcgFit::run() {
   read();
   load();
@@ -315,8 +336,9 @@ LinearModel PcgFit::run() {
   }
   if (problem_.classification && judge_ >= 0) calibrate();
   const Matrix<double> w = solve(outcome_.lambda);
-  LinearModel model{Matrix<double>(w.cols(), w.rows()),
-                    TrainingSums(*cache_, -1).intercepts(w.view())};
+  const TrainingSums sums(*cache_, -1);
+  if (!outcome_.quality) outcome_.quality = judge_training(sums, w);
+  LinearModel model{Matrix<double>(w.cols(), w.rows()), sums.intercepts(w.view())};
   for (Index t = 0; t < w.rows(); ++t)
     for (Index j = 0; j < w.cols(); ++j) model.weights(j, t) = w(t, j);
   undo_origin(cache_->origin(), model);

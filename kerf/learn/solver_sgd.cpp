@@ -26,6 +26,7 @@
 #include "kerf/core/blas.h"
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/row_products.h"
 #include "kerf/learn/sgd_state.h"
 #include "kerf/learn/solver.h"
@@ -42,6 +43,37 @@ Index score_count(const Problem& p) {
   return p.options.loss != Loss::squared && p.outputs == 2 ? 1 : p.outputs;
 }
 
+/// What the rows held out tell about a fit beside a constant, gathered over an epoch.
+struct HeldOutRows {
+  bool classification;
+  LeftOutScores scores = {};
+  double weight = 0;
+  std::vector<double> sums = {}, squares = {};  // of the scaled targets
+
+  /// A row of the squared loss, whose scores are those of scaled targets.
+  void add(std::span<const double> y, std::span<const double> scaled, const SgdProgress& scale,
+           double row_weight) {
+    std::vector<double> own(scaled.size());
+    sums.resize(scaled.size());
+    squares.resize(scaled.size());
+    weight += row_weight;
+    for (std::size_t k = 0; k < scaled.size(); ++k) {
+      const double target = (y[k] - scale.origin.targets[k]) / scale.target_scale[k];
+      own[k] = scaled[k] * scale.target_scale[k] + scale.origin.targets[k];
+      sums[k] += row_weight * target;
+      squares[k] += row_weight * target * target;
+    }
+    if (classification) scores.add(own, std::ranges::max_element(y) - y.begin(), row_weight);
+  }
+  std::optional<FitQuality> quality(double loss, const std::string& how) const {
+    if (classification) return accuracy(scores, how);
+    double constant = 0;
+    for (std::size_t k = 0; k < sums.size(); ++k)
+      constant += squares[k] / weight - std::pow(sums[k] / weight, 2);
+    return explained(loss, constant / static_cast<double>(sums.size()), weight, how);
+  }
+};
+
 class SgdFit {
  public:
   SgdFit(const Problem& problem, TrainingRows& rows, FitReport& outcome)
@@ -57,7 +89,8 @@ class SgdFit {
         state_(count_, problem.features),
         best_(count_, problem.features),
         folds_(std::min(options_.folds, rows.rows())),
-        held_out_(rows.fold_with_rows(folds_)) {
+        held_out_(rows.fold_with_rows(folds_)),
+        classification_(problem.classification) {
     KERF_REQUIRE(held_out_ >= 0, data,
                  "all rows are in one of {} folds, and sgd holds one out: take more --folds",
                  folds_);
@@ -102,7 +135,9 @@ class SgdFit {
   RowBlock inputs_;  // of a batch
   Matrix<float> batch_, products_;
   std::vector<double> scores_, intercept_gradient_;
-  double accuracy_ = 0;  // of the fold held out, in the last epoch
+  bool classification_;
+  std::optional<HeldOutRows> held_out_rows_;  // while such rows come
+  double accuracy_ = 0;                       // of the fold held out, in the last epoch
   double right_ = 0;  // weight of rows whose largest score is their class's, since it was set to 0
 };
 
@@ -115,6 +150,7 @@ double SgdFit::row_gradient(const Block& block, Index row, std::span<double> sco
   const auto y = block.y.row(row);
   double value = 0;
   if (loss_ == Loss::squared) {
+    if (held_out_rows_) held_out_rows_->add(y, scores, progress_, weight_of(block, row));
     for (std::size_t k = 0; k < scores.size(); ++k) {
       const double rest =
           scores[k] - (y[k] - progress_.origin.targets[k]) / progress_.target_scale[k];
@@ -127,6 +163,7 @@ double SgdFit::row_gradient(const Block& block, Index row, std::span<double> sco
   const Index guess = scores.size() == 1 ? (scores[0] > 0 ? 1 : 0)
                                          : std::ranges::max_element(scores) - scores.begin();
   if (guess == label) right_ += weight_of(block, row);
+  if (held_out_rows_) held_out_rows_->scores.add(scores, label, weight_of(block, row));
   value = loss_value(loss_, label, scores);
   std::vector<double> out(scores.size());
   loss_gradient(loss_, label, scores, out);
@@ -298,6 +335,7 @@ std::optional<double> SgdFit::temperature() {
 /// One pass; the mean loss of the fold held out.
 double SgdFit::epoch(Index number) {
   double loss = 0, weight = 0, right = 0;
+  std::optional<HeldOutRows> rows(std::in_place, HeldOutRows{.classification = classification_});
   rows_.for_each_input(folds_, held_out_, [&](const Block& block) {
     const double features = rows_.seconds().features;
     {
@@ -305,7 +343,9 @@ double SgdFit::epoch(Index number) {
       if (progress_.origin.features.empty()) prepare(block);
       if (block.held_out) {
         right_ = 0;
+        held_out_rows_.swap(rows);
         hold_out(block, loss, weight);
+        held_out_rows_.swap(rows);
         right += right_;
       } else {
         if (progress_.rate == 0)
@@ -321,6 +361,8 @@ double SgdFit::epoch(Index number) {
   KERF_REQUIRE(weight > 0, data,
                "the rows held out, one fold of {}, weigh nothing: take fewer --folds", folds_);
   accuracy_ = right / weight;
+  if (loss / weight < progress_.best)
+    outcome_.quality = rows->quality(loss / weight, "one fold held out, met on the way");
   return loss / weight;
 }
 

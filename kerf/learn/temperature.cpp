@@ -60,6 +60,27 @@ void LeftOutScores::add(MatrixView<const double> scores, std::span<const Index> 
   }
 }
 
+LeftOutScores::Tally LeftOutScores::tally() const {
+  Tally tally;
+  const std::size_t count = labels_.empty() ? 0 : scores_.size() / labels_.size();
+  std::vector<double> of_class(std::max<std::size_t>(count, 2), 0.0);
+  for (std::size_t i = 0; i < labels_.size(); ++i)
+    of_class[static_cast<std::size_t>(labels_[i])] += weights_[i];
+  const Index commonest = std::ranges::max_element(of_class) - of_class.begin();
+  tally.commonest = of_class[static_cast<std::size_t>(commonest)];
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    const auto row = std::span(scores_).subspan(i * count, count);
+    const Index guess =
+        count == 1 ? (row[0] > 0 ? 1 : 0) : std::ranges::max_element(row) - row.begin();
+    const bool right = guess == labels_[i];
+    tally.weight += weights_[i];
+    if (right) tally.right += weights_[i];
+    if (guess != commonest && (right || labels_[i] == commonest))
+      tally.disagreements += weights_[i] * weights_[i];
+  }
+  return tally;
+}
+
 std::optional<double> LeftOutScores::temperature() const {
   double weight = 0, squares = 0, margins = 0;
   const std::size_t count = labels_.empty() ? 0 : scores_.size() / labels_.size();

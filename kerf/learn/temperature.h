@@ -36,6 +36,14 @@ class LeftOutScores {
   void add(MatrixView<const double> scores, std::span<const Index> rows, MatrixView<const double> y,
            std::span<const double> weights);
   bool enough() const { return static_cast<Index>(labels_.size()) >= kEnough; }
+  /// How often the largest score is that of the row's class; sums of weights.
+  struct Tally {
+    double weight = 0, right = 0;
+    double commonest = 0;      ///< rows of the commonest class
+    double disagreements = 0;  ///< of squared weights: rows that are predicted to be of another
+                               ///< class and where either prediction is right
+  };
+  Tally tally() const;
   /// Between 1e-3 and 1e3; nothing without rows that weigh something.
   std::optional<double> temperature() const;
 

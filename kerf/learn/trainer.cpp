@@ -9,11 +9,14 @@
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/fitted_map.h"
+#include "kerf/features/linear_features.h"
 #include "kerf/kernels/skeleton_text.h"
 #include "kerf/learn/fit_kinds.h"
 #include "kerf/learn/fit_memory.h"
+#include "kerf/learn/fit_quality.h"
 #include "kerf/learn/fit_variance.h"
 #include "kerf/learn/solver.h"
+#include "kerf/learn/sparse_choice.h"
 
 namespace kerf {
 namespace {
@@ -74,6 +77,13 @@ void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& m
   model.recipe = {entry.name,
                   entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
                   job.options.seed_of_map(), job.summary.cols};
+}
+
+/// About how many numbers all sparse rows hold; 0: rows are dense.
+Index sparse_entries(const DataSummary& summary) {
+  if (!summary.is_sparse) return 0;
+  const Index sampled = std::max<Index>(1, summary.sample.rows());
+  return (summary.sample.sparse.view().nonzeros() / sampled + 1) * summary.rows;
 }
 
 /// Says which solver and why; Error (memory) if it needs more than there is.
@@ -160,6 +170,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     const Stopwatch watch(outcome.seconds.total);
     plan_model(job, entry, map_options, result);
     Problem problem = problem_of(job, entry, model.recipe.options);
+    if (map == LinearFeatures::kName) problem.entries = sparse_entries(job.summary);
     const SolverEntry& solver = take_solver(job, entry, map_options, problem, outcome);
     const LearnedMap learned = learn_map(job, result);
     std::optional<Checkpoint> checkpoint = open_checkpoint(job, result);
@@ -263,10 +274,21 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
                "--features auto fits several sizes: a checkpoint is of one, so give --features N");
   check_target_scale(summary);
-  const FitJob job{source, summary, options, memory_limit, progress};
-  FitResult result = fit_kind(job, map, map_options);
+  FitOptions settled = options;
+  SparseChoice sparse;
+  if (wants_sparse_choice(summary, options)) {
+    sparse = choose_for_sparse(summary, options, progress);
+    settled.scale = sparse.scale;
+  }
+  const FitJob job{source, summary, settled, memory_limit, progress};
+  std::optional<FitResult> wide;
+  if (map == kAutoMap) wide = fit_wide_sparse(job, map_options, sparse);
+  FitResult result = wide ? std::move(*wide) : fit_kind(job, map, map_options);
+  if (!sparse.note.empty()) result.report.notes.push_back(sparse.note);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
   restore_targets(summary.target_scale, result);
+  warn_about_data(source, summary, result.report);
+  judge_fit(result, options.class_weight);
   return result;
 }
 
@@ -297,6 +319,7 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
   for (const char* name : {"lambda", "lambda-grid", "lambda-per-target", "validation"})
     if (asked.contains(name)) asked[name] = now.at(name);
   restore_targets(result.model.training.target_scale, result);
+  judge_fit(result, options.class_weight);
   return result;
 }
 

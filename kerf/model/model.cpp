@@ -8,6 +8,7 @@
 #include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
 #include "kerf/features/fitted_map.h"
+#include "kerf/features/linear_features.h"
 #include "kerf/kernels/gram.h"
 
 namespace kerf {
@@ -129,6 +130,11 @@ void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* var
   if (!map_)
     return kernel_expansion<double>(*kernel_, model_.rows->view(), model_.linear.weights.view(),
                                     model_.linear.intercept, block.x(), out.view());
+  if (block.is_sparse && variance == nullptr && model_.recipe.map == LinearFeatures::kName) {
+    for (Index i = 0; i < block.rows(); ++i)  // never made dense
+      linear_scores(model_.linear, block.sparse.view(), i, out.row(i));
+    return;
+  }
   Matrix<float> z;
   const Index step = rows_at_once(map_->out_dim());
   for (Index begin = 0; begin < block.rows(); begin += step) {
@@ -145,6 +151,24 @@ void linear_scores(const LinearModel& model, MatrixView<const float> z, MatrixVi
   parallel_for(z.rows, 16, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) score_row(model, z.row(i), out.row(i));
   });
+}
+
+void linear_scores(const LinearModel& model, const CsrView& x, Index row, std::span<double> out) {
+  std::ranges::copy(model.intercept, out.begin());
+  const SparseRow entries = x.row(row);
+  for (std::size_t k = 0; k < entries.values.size(); ++k) {
+    const auto weights = model.weights.row(entries.columns[k]);
+    for (std::size_t t = 0; t < out.size(); ++t) out[t] += entries.values[k] * weights[t];
+  }
+}
+
+std::string describe(const FitQuality& quality) {
+  const bool share = quality.metric.starts_with("accuracy");
+  const auto number = [&](double value) {
+    return share ? fmt::format("{:.4g} %", 100 * value) : fmt::format("{:.4g}", value);
+  };
+  return fmt::format("{} {} ({}; {} {})", quality.metric, number(quality.value), quality.how,
+                     share ? "the commonest class has" : "the mean has", number(quality.constant));
 }
 
 const Encoding& file_encoding(const Model& model) {

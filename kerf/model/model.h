@@ -49,6 +49,23 @@ struct LinearModel {
 
 /// out = y of each row of z.
 void linear_scores(const LinearModel& model, MatrixView<const float> z, MatrixView<double> out);
+/// The same for one sparse row, whose columns are the features.
+void linear_scores(const LinearModel& model, const CsrView& x, Index row, std::span<double> out);
+
+/// How well a fit predicts beside a constant, as people are told.
+struct FitQuality {
+  std::string metric;   ///< accuracy or r2, or in words what else
+  double value = 0;     ///< larger is better
+  double constant = 0;  ///< the same of the commonest class, or of the mean
+  double chance = 0;    ///< a gain over the constant that chance gives
+  std::string how;      ///< on which rows: "leave-one-out", "the rows trained on"
+
+  /// Whether it is of rows that the fit did not see.
+  bool left_out() const { return how != "the rows trained on"; }
+};
+
+/// "accuracy 93.2 % (leave-one-out; the commonest class has 50.1 %)".
+std::string describe(const FitQuality& quality);
 
 /// How the model came to be; for `kerf info`.
 struct TrainingRecord {
@@ -56,12 +73,13 @@ struct TrainingRecord {
   std::string command;
   Index rows = 0;
   double lambda = 0;
-  std::optional<double> cv_error;    ///< of rows left out; none: lambda was given
-  std::string validation;            ///< how it was found, in words
-  std::string metric;                ///< what it is, in words
-  std::string identity;              ///< of the rows and options, where a checkpoint was kept
-  std::vector<double> target_scale;  ///< of the sums in it (DataSummary); empty: 1
-  FitRequest asked;                  ///< for a fit like it
+  std::optional<double> cv_error;     ///< of rows left out; none: lambda was given
+  std::string validation;             ///< how it was found, in words
+  std::string metric;                 ///< what it is, in words
+  std::string identity;               ///< of the rows and options, where a checkpoint was kept
+  std::vector<double> target_scale;   ///< of the sums in it (DataSummary); empty: 1
+  FitRequest asked;                   ///< for a fit like it
+  std::optional<FitQuality> quality;  ///< none: models of before, targets that do not vary
 };
 
 struct Model {

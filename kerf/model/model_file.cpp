@@ -49,6 +49,15 @@ json images_json(const ImageSteps& steps) {
           {"stride", steps.stride}};
 }
 
+json quality_json(const std::optional<FitQuality>& quality) {
+  if (!quality) return {};
+  return {{"metric", quality->metric},
+          {"value", quality->value},
+          {"constant", quality->constant},
+          {"chance", quality->chance},
+          {"how", quality->how}};
+}
+
 json header_of(const Model& model, const json& arrays) {
   const auto& [recipe, scaling, training] = std::tie(model.recipe, model.scaling, model.training);
   return {
@@ -75,7 +84,8 @@ json header_of(const Model& model, const json& arrays) {
         {"metric", training.metric},
         {"identity", training.identity},
         {"target_scale", training.target_scale},
-        {"asked", training.asked.to_json()}}},
+        {"asked", training.asked.to_json()},
+        {"quality", quality_json(training.quality)}}},
       {"arrays", arrays},
   };
 }
@@ -306,6 +316,12 @@ TrainingRecord read_training(const json& from) {
   training.identity = from.value("identity", "");
   training.target_scale = from.value("target_scale", std::vector<double>());
   training.asked = FitRequest::from_json(from.value("asked", json()));
+  if (from.contains("quality") && !from.at("quality").is_null()) {
+    const json& quality = from.at("quality");
+    training.quality = {quality.at("metric").get<std::string>(), quality.at("value").get<double>(),
+                        quality.at("constant").get<double>(), quality.at("chance").get<double>(),
+                        quality.at("how").get<std::string>()};
+  }
   // Earlier files have the number of folds instead of words: 0 for a lambda that was given.
   const Index folds = from.contains("folds") ? checked_index(from.at("folds"), kMaxRows) : 1;
   if (folds == 0 || from.at("cv_error").is_null()) return training;

@@ -18,6 +18,7 @@ DataSummary summary_of(RowSource& source, const std::vector<std::string>& classe
       summarise(source, task, classes, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
   if (encoding) {
     summary.one_hot = encoding->one_hot();
+    summary.names = encoding->input_names();
     summary.image = encoding->image;
     summary.is_bytes = encoding->is_bytes;
   }
@@ -103,6 +104,14 @@ py::object choice_of(const std::optional<MapChoice>& choice) {
                   py::arg("tried") = tried);
 }
 
+/// How good a fit is beside a constant: None if nothing is known.
+py::object quality_of(const std::optional<FitQuality>& quality) {
+  if (!quality) return py::none();
+  return py::dict(py::arg("metric") = quality->metric, py::arg("value") = quality->value,
+                  py::arg("constant") = quality->constant, py::arg("how") = quality->how,
+                  py::arg("left_out") = quality->left_out());
+}
+
 py::dict report_of(const FitReport& report) {
   py::list path, growth;
   // Python has no first line of a report to say it in.
@@ -115,7 +124,8 @@ py::dict report_of(const FitReport& report) {
       py::arg("map_choice") = choice_of(report.map_choice), py::arg("growth") = growth,
       py::arg("lambda") = report.lambda, py::arg("lambda_per_target") = report.lambda_per_target,
       py::arg("cv_error") = report.cv_error ? py::object(py::float_(*report.cv_error)) : py::none(),
-      py::arg("path") = path, py::arg("scale") = kScaleNames[static_cast<int>(report.scale)],
+      py::arg("quality") = quality_of(report.quality), py::arg("path") = path,
+      py::arg("scale") = kScaleNames[static_cast<int>(report.scale)],
       py::arg("solver") = kSolverNames[static_cast<int>(report.solver)],
       py::arg("solver_reason") = report.solver_reason, py::arg("validation") = report.validation,
       py::arg("passes") = report.passes, py::arg("residual") = report.residual,
@@ -267,7 +277,8 @@ py::dict describe_model(const TrainedModel& self) {
       py::arg("cv_error") =
           training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
       py::arg("validation") = training.validation, py::arg("asked") = request_of(training.asked),
-      py::arg("has_checkpoint") = !training.identity.empty());
+      py::arg("has_checkpoint") = !training.identity.empty(),
+      py::arg("quality") = quality_of(training.quality));
 }
 
 }  // namespace

@@ -250,6 +250,11 @@ class SkeletonFeatures(FeatureTransformer):
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         n_jobs: int | None = ...) -> None: ...
 
+class Linear(FeatureTransformer):
+    def __init__(self, *,
+        features: int = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+
 class _Learner(BaseEstimator):
     seed_: int
     n_features_in_: int
@@ -317,7 +322,7 @@ class KernelRidge(_Learner):
         deduplicate: bool | None = ...,
         hybrid: bool | None = ...,
         scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
-        solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd"] = ...,
+        solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd", "sparse"] = ...,
         loss: Literal["squared", "logistic", "squared-hinge"] = ...,
         lambda_: float | Literal["auto"] = ...,
         lambda_grid: str = ...,
@@ -386,7 +391,7 @@ class KernelClassifier(_Learner):
         deduplicate: bool | None = ...,
         hybrid: bool | None = ...,
         scale: Literal["auto", "standard", "channel", "rms", "unit", "none"] = ...,
-        solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd"] = ...,
+        solver: Literal["auto", "cholesky", "dual", "pcg", "newton", "sgd", "sparse"] = ...,
         loss: Literal["squared", "logistic", "squared-hinge"] = ...,
         lambda_: float | Literal["auto"] = ...,
         lambda_grid: str = ...,

@@ -134,7 +134,7 @@ class Columns:
 
     def _encode_frame(self, frame):
         out = np.zeros((len(frame), self.inputs), dtype=np.float64 if self.wide else np.float32)
-        at, unknown = 0, 0
+        at, unknown = 0, []
         for j in range(frame.shape[1]):
             column, levels = frame.iloc[:, j], self.levels[j] if self.levels else None
             if levels is None:
@@ -153,10 +153,12 @@ class Columns:
             number = np.array([place.get(str(v), -1) for v in column])
             known = number >= 0
             out[np.flatnonzero(known), at + number[known]] = 1
-            unknown += int((~known).sum())
+            if not known.all():
+                first = str(column.iloc[int(np.argmin(known))])
+                unknown.append(f"{int((~known).sum())} cells of {frame.columns[j]!r} (the first: {first!r})")
             at += len(levels)
         if unknown:
-            warnings.warn(f"{unknown} cells have a level that training did not see: they count as zeros", stacklevel=4)
+            warnings.warn(f"words that the training rows did not have count as none of the known ones: {', '.join(unknown)}", stacklevel=4)
         return out
 
     # ---- the library's Encoding --------------------------------------------------------------------

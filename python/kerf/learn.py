@@ -449,7 +449,8 @@ best_lambda_ : float
 feature_weights_, intercept_ : array
     the linear model on the features (not on the columns of X: hence no `coef_`).
 report_ : dict
-    times, the lambdas tried and their errors, the solver, the memory estimated; None for a loaded model.
+    `quality`: accuracy or r2 on rows left out beside that of a constant; times, the lambdas tried and their errors, the solver, the memory
+    estimated; None for a loaded model (whose quality is in `summary_`).  A fit that is no better than a constant warns.
 
 Examples
 --------

@@ -120,7 +120,8 @@ class EveryFeatureMap : public ::testing::TestWithParam<Case> {
 
 TEST_P(EveryFeatureMap, GivesTheSameBitsForTheSameKeyAndOthersForAnother) {
   EXPECT_EQ(features(*map(), x_.view()), features(*map(), x_.view()));
-  EXPECT_NE(features(*map(3), x_.view()), features(*map(4), x_.view()));
+  const bool draws = std::string_view(GetParam().entry.name) != "linear";
+  EXPECT_EQ(features(*map(3), x_.view()) != features(*map(4), x_.view()), draws);
 }
 
 TEST_P(EveryFeatureMap, HasExactlyTheFeaturesAskedFor) {

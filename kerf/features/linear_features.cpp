@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/linear_features.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kerf/core/require.h"
+
+namespace kerf {
+namespace {
+
+/// A kernel of the angle, times both lengths: its cosine.
+class InnerProduct final : public Kernel {
+  PairForm form() const override {
+    return {.geometry = PairGeometry::angle, .scale = 1, .bias = 0, .homogeneous = true};
+  }
+  void pointwise(std::span<const float> number, std::span<const float> other,
+                 std::span<float> out) const override {
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = (other[k] - number[k]) / 2;
+  }
+  void pointwise(std::span<const double> number, std::span<const double> other,
+                 std::span<double> out) const override {
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = (other[k] - number[k]) / 2;
+  }
+  double value(std::span<const double> x, std::span<const double> y) const override {
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+  }
+};
+
+Index features_of(Index in_dim, Index asked) {
+  KERF_REQUIRE(asked == 0 || asked >= in_dim, usage,
+               "map linear has a feature for each of the {} columns: --features {} is fewer",
+               in_dim, asked);
+  return asked == 0 ? in_dim : asked;
+}
+
+}  // namespace
+
+LinearFeatures::LinearFeatures(Index in_dim, const Options& options, rng::Key)
+    : FeatureMap(in_dim, features_of(in_dim, options.features)) {}
+
+std::unique_ptr<Kernel> LinearFeatures::kernel(const Options&) {
+  return std::make_unique<InnerProduct>();
+}
+
+void LinearFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
+  for (Index i = 0; i < x.rows(); ++i) {
+    const auto to = out.row(i);
+    std::ranges::fill(to, 0.0f);
+    if (!x.is_sparse()) {
+      std::ranges::copy(x.dense().row(i), to.begin());
+      continue;
+    }
+    const SparseRow row = x.sparse().row(i);
+    for (std::size_t k = 0; k < row.values.size(); ++k)
+      to[static_cast<std::size_t>(row.columns[k])] = row.values[k];
+  }
+}
+
+}  // namespace kerf
