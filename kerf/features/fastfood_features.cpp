@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/fastfood_features.h"
 
+#include <algorithm>
+
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf {
+namespace {
+
+/// Blocks shorter than 16 repeat frequencies of differences of four columns too often.
+constexpr Index kShortest = 16;
+
+Index padded(Index in_dim) { return hadamard_size(std::max(in_dim, kShortest)); }
+
+}  // namespace
 
 FastfoodFeatures::FastfoodFeatures(Index in_dim, const Options& options, rng::Key key)
     : FeatureMap(in_dim, options.features), form_(options, key) {
   const Index count = frequency_count(options, kOwner);
-  directions_ = StructuredProjection(in_dim, 0, count, key.child("direction"));
+  directions_ = StructuredProjection(in_dim, 0, count, key.child("direction"), kShortest);
   for (Index j = 0; j < count; ++j)
-    lengths_.push_back(static_cast<float>(
-        frequency_length(options.kernel, key, j, hadamard_size(in_dim)) / *options.bandwidth));
+    lengths_.push_back(static_cast<float>(frequency_length(options.kernel, key, j, padded(in_dim)) /
+                                          *options.bandwidth));
 }
 
 Index FastfoodFeatures::bytes(Index in_dim, const Options& options) {
-  return 16 * (options.features + hadamard_size(in_dim));
+  return 16 * (options.features + padded(in_dim));
 }
 
 void FastfoodFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {

@@ -12,12 +12,12 @@ OrthogonalFourierFeatures::OrthogonalFourierFeatures(Index in_dim, const Options
     : FeatureMap(in_dim, options.features), form_(options, key) {
   const Index count = frequency_count(options, kOwner);
   const bool structured = options.directions == Options::Directions::structured;
-  const Index dim = structured ? HadamardRotation::padded(in_dim) : in_dim;
+  const Index dim = structured ? ButterflyRotation::padded(in_dim) : in_dim;
   for (Index j = 0; j < count; ++j)
     lengths_.push_back(
         static_cast<float>(frequency_length(options.kernel, key, j, dim) / *options.bandwidth));
   if (structured) {
-    rotation_ = HadamardRotation(in_dim, count, key.child("rotation"));
+    rotation_ = ButterflyRotation(in_dim, count, key.child("rotation"));
     return;
   }
   const Matrix<float> u = orthogonal_directions(in_dim, count, key.child("direction"));
@@ -31,7 +31,7 @@ OrthogonalFourierFeatures::OrthogonalFourierFeatures(Index in_dim, const Options
 Index OrthogonalFourierFeatures::bytes(Index in_dim, const Options& options) {
   const Index count = options.features / (options.form == Options::Form::pairs ? 2 : 1);
   if (options.directions == Options::Directions::structured)
-    return 16 * (count + HadamardRotation::padded(in_dim));
+    return ButterflyRotation::bytes(in_dim, count) + 4 * count;
   return DirectionSet::bytes(Directions::orthogonal, in_dim, count);
 }
 

@@ -3,26 +3,30 @@
 //   pairs or phase of fourier_form.h with w_j = r_j u_j:  r_j the length that the kernel's
 //   frequencies have (gaussian: chi_d / s), and
 //     orthogonal   u_j the rows of independent Haar orthogonal d x d matrices
-//     structured   u_j the rows of fast rotations H D3 H D2 H D1 (hadamard_rotation.h), r_j for its
-//                  padded dimension
+//     structured   u_j the rows of fast rotations (butterfly_rotation.h), r_j for its padded
+//                  dimension
 //
-// Unbiased:   orthogonal: E <phi(x), phi(y)> = k(x, y), each w_j has the law of rff's.
-//             structured: up to the rotation's bias (0.003 measured, stated as 0.01).
-// Error:      orthogonal angles repel each other: below that of rff, by far for m >= 2 d and |x -
-// y|
+// Unbiased:   E <phi(x), phi(y)> = k(x, y): each w_j has the law of rff's, for both.
+// Error:      orthogonal angles repel each other: below that of rff, by far for m >= 2 d and |x - y|
 //             up to some bandwidths (m = 2 d, |x - y| = s: a seventh), about equal beyond.
-// Cost:       orthogonal: a row as rff; 2 d^2 m flops to draw.  structured: O(m log d) a row.
+//             orthogonal: largest measured 1.06/m (pairs).  structured: the same for most rows; for
+//             differences of few columns, some bandwidths long, up to 1.5/m (pairs).  Both within
+//             the 2/m that relative_variance() states (1.5/m for phase), which is tested on such
+//             rows, not proved.
+// Cost:       orthogonal: a row as rff; 2 d^2 m flops to draw.  structured: O(m log d) a row, and
+//             O(m log d) draws.
 // Reference:  Yu et al., "Orthogonal random features", NIPS 2016.
-// Differs:    structured rows have chi lengths too (the paper: sqrt(d) for all), which takes the
-//             bias from 0.02 to below 0.003 at 32 dimensions; laplacian-l2 beside gaussian. Kernels
-//             that are no function of the Euclidean distance have no such features.
+// Differs:    structured rows are exactly uniform, and have chi lengths too (the paper: H D3 H D2 H
+//             D1 and sqrt(d) for all, a bias of 0.02 for generic rows of 32 columns and of 0.1 for
+//             differences of two columns); laplacian-l2 beside gaussian.  Kernels that are no
+//             function of the Euclidean distance have no such features.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/core/projection.h"
+#include "kerf/features/butterfly_rotation.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/fourier_form.h"
-#include "kerf/features/hadamard_rotation.h"
 
 namespace kerf {
 
@@ -51,9 +55,6 @@ class OrthogonalFourierFeatures final : public FeatureMap {
   OrthogonalFourierFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
   static double relative_variance(const Options& options) { return fourier_variance(options); }
-  static double relative_bias(const Options& options) {
-    return options.directions == Options::Directions::structured ? 0.01 : 0;
-  }
   static Index bytes(Index in_dim, const Options& options);
 
  private:
@@ -61,7 +62,7 @@ class OrthogonalFourierFeatures final : public FeatureMap {
 
   FourierForm form_;
   Projection dense_;  // empty for structured directions,
-  HadamardRotation rotation_;
+  ButterflyRotation rotation_;
   std::vector<float> lengths_;  // of which these are the lengths
 };
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/qmc_features.h"
 
+#include <algorithm>
 #include <bit>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/random/sobol.hpp>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "kerf/core/parallel.h"
-#include "kerf/core/require.h"
 
 namespace kerf {
 namespace {
 
 using Sobol = boost::random::sobol_engine<std::uint32_t, 32>;
-constexpr Index kMaxDimensions = boost::random::default_sobol_table::max_dimension;
+constexpr Index kLeastGroup = 3, kLargestGroup = 10;
 constexpr double kTurn = 1 / (2 * std::numbers::pi);
 
 /// The random triangular matrix and shift of one coordinate.
@@ -65,21 +66,37 @@ Index sequence_dim(ShiftInvariant kernel, Index in_dim) {
   return kernel == ShiftInvariant::laplacian_l2 ? in_dim + 1 : in_dim;
 }
 
+/// The order in which group g takes the points of its sequence: the first group's is the sequence's.
+std::vector<Index> group_order(Index g, Index count, rng::Key key) {
+  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), Index{0});
+  const rng::Key own = key.child("order").child(static_cast<std::uint64_t>(g));
+  for (std::uint64_t i = 0; g > 0 && i + 1 < order.size(); ++i)
+    std::swap(order[i], order[i + rng::below(own, i, order.size() - i)]);
+  return order;
+}
+
 }  // namespace
 
+Index sobol_group(Index count) {
+  const auto log2 = static_cast<Index>(std::bit_width(static_cast<std::uint64_t>(count))) - 1;
+  return std::clamp(log2, kLeastGroup, kLargestGroup);
+}
+
 Matrix<std::uint32_t> scrambled_sobol(Index dim, Index count, rng::Key key) {
-  KERF_REQUIRE(dim >= 1 && dim <= kMaxDimensions, usage,
-               "map qmc: the Sobol sequence has at most {} dimensions, but {} are needed; take "
-               "--map rff or orf",
-               kMaxDimensions, dim);
-  Matrix<std::uint32_t> points(count, dim);
-  Sobol sobol(static_cast<std::size_t>(dim));
+  const Index group = std::min(dim, sobol_group(count));
+  Matrix<std::uint32_t> net(count, group), points(count, dim);
+  Sobol sobol(static_cast<std::size_t>(group));
   for (Index j = 0; j < count; ++j)
-    for (std::uint32_t& digits : points.row(j)) digits = j == 0 ? 0 : sobol();
-  parallel_for(dim, 16, [&](Index begin, Index end) {
-    for (Index k = begin; k < end; ++k) {
-      const DigitScramble scramble(key, k);
-      for (Index j = 0; j < count; ++j) points(j, k) = scramble(points(j, k));
+    for (std::uint32_t& digits : net.row(j)) digits = j == 0 ? 0 : sobol();
+  parallel_for((dim + group - 1) / group, 1, [&](Index begin, Index end) {
+    for (Index g = begin; g < end; ++g) {
+      const std::vector<Index> order = group_order(g, count, key);
+      for (Index k = g * group; k < std::min(dim, (g + 1) * group); ++k) {
+        const DigitScramble scramble(key, k);
+        for (Index j = 0; j < count; ++j)
+          points(j, k) = scramble(net(order[static_cast<std::size_t>(j)], k - g * group));
+      }
     }
   });
   return points;

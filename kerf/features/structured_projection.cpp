@@ -11,10 +11,11 @@
 
 namespace kerf {
 
-StructuredProjection::StructuredProjection(Index in_dim, double bias, Index count, rng::Key key)
+StructuredProjection::StructuredProjection(Index in_dim, double bias, Index count, rng::Key key,
+                                           Index shortest)
     : in_dim_(in_dim),
       count_(count),
-      length_(hadamard_size(in_dim + (bias == 0 ? 0 : 1))),
+      length_(hadamard_size(std::max(shortest, in_dim + (bias == 0 ? 0 : 1)))),
       bias_(static_cast<float>(bias)) {
   const Index blocks = (count + length_ - 1) / length_;
   signs_.resize(2 * blocks, length_);

@@ -24,7 +24,8 @@ namespace kerf {
 class StructuredProjection {
  public:
   StructuredProjection() = default;
-  StructuredProjection(Index in_dim, double bias, Index count, rng::Key key);
+  /// n is at least `shortest`, a power of two.
+  StructuredProjection(Index in_dim, double bias, Index count, rng::Key key, Index shortest = 1);
 
   Index out_dim() const { return count_; }
   /// As Projection::apply, for rows (x, bias).
