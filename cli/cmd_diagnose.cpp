@@ -69,6 +69,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
                         size.features));
         break;
       }
+  for (const auto& warning : found.warnings) fmt::print(stderr, "kerf: warning: {}\n", warning);
   if (!arguments.report.empty())
     write_text(arguments.report, diagnose_report(found, common.command_line));
   if (common.json)

@@ -13,11 +13,13 @@ PAPER = ["--split", "false", "--signs", "false", "--directions", "gaussian", "--
 
 
 def mean_squared_error(exact, z):
-    return float(np.mean((z @ z.T - exact) ** 2))
+    """None for a dead network, all of whose features are 0 on most rows: the error would be that of no features, the mean of K^2."""
+    return float(np.mean((z @ z.T - exact) ** 2)) if np.mean(z.any(axis=1)) > 0.5 else None
 
 
 def run(experiment):
     x = mnist_rows(experiment, 200 if experiment.quick else 500, 7)
+    dead = []
     sizes = [256, 1024] if experiment.quick else [512, 1024, 2048, 4096, 8192]
     for depth in (1, 2, 4):
         exact = kernel(experiment, x, "--kernel", "ntk", "--depth", depth, "--bias", 0)
@@ -37,8 +39,13 @@ def run(experiment):
             if m >= 785 + depth:
                 rows["none"] = error(m, "--map", "ntk-rf", "--sketch", "none", *PAPER)
             for name, value in rows.items():
-                experiment.row(depth=depth, features=m, method=name, mean_squared_error=value)
+                if value is None:
+                    dead.append(f"{name} at depth {depth}, {m:,} features")
+                else:
+                    experiment.row(depth=depth, features=m, method=name, mean_squared_error=value)
     experiment.note("Kernel entries lie between 0 and depth + 1.")
+    if dead:
+        experiment.note("Left out, since all features of most rows are 0 (dead networks: of few units a layer none fires): " + "; ".join(dead) + ".")
     for depth in (1, 2, 4):
         experiment.plot(x="features", y="mean_squared_error", group="method", log_x=True, log_y=True, where={"depth": depth}, title=f"depth {depth}")
 

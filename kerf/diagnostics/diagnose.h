@@ -62,6 +62,7 @@ struct Diagnosis {
   std::vector<double> spectrum;  ///< of K, descending
   std::vector<std::uint64_t> seeds;
   std::vector<Size> sizes;  ///< ascending
+  std::vector<std::string> warnings;
   double seconds = 0;
 };
 

@@ -89,6 +89,7 @@ std::string to_json(const Diagnosis& d) {
                {"seeds", d.seeds}};
   json.update(size_json(d.sizes.back()));
   json["says"] = describe_quality(d);
+  if (!d.warnings.empty()) json["warnings"] = d.warnings;
   json["spectrum"] = d.spectrum;
   json["spectrum_of_features"] = d.sizes.back().maps.front().spectrum;
   for (const auto& size : d.sizes) json["sizes"].push_back(size_json(size));

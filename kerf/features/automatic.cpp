@@ -117,4 +117,23 @@ Params without_idle(std::span<const OptionInfo> options, const Params& complete)
   return matter;
 }
 
+bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const Scaling& scaling) {
+  RowBlock row;
+  MemorySource rows(summary.sample.x(), {}, 1);
+  std::vector<float> z(static_cast<std::size_t>(map.out_dim()));
+  while (rows.next(row)) {
+    scaling.apply(row);
+    map.transform(row.x(), {z.data(), 1, map.out_dim()});
+    if (std::ranges::any_of(z, [](float v) { return v != 0; })) return false;
+  }
+  return summary.sample.rows() > 0;
+}
+
+std::string zero_features_warning(std::string_view map) {
+  return fmt::format(
+      "all features of the map {} are 0 on these rows: its network is dead, or the rows are; take "
+      "more --features, another --seed or a --bias",
+      map);
+}
+
 }  // namespace kerf

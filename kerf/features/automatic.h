@@ -1,9 +1,11 @@
-// Options that are worked out from the data: bandwidth, bias and others.
+// Options that are worked out from the data: bandwidth, bias and others; and a look at what a map
+// makes of the rows.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/core/data_summary.h"
 #include "kerf/core/options.h"
+#include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
 #include "kerf/kernels/median_distance.h"
 
@@ -31,5 +33,11 @@ std::string why_idle(std::span<const OptionInfo> options, const std::string& nam
 
 /// `complete` without the options that cannot matter, for people to read.
 Params without_idle(std::span<const OptionInfo> options, const Params& complete);
+
+/// Whether all features of all rows of the sample are 0, as those of a network none of whose units
+/// fires on them: nothing can be learned from such a map.  Of other maps it looks at one row.
+bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const Scaling& scaling);
+/// What to say then.
+std::string zero_features_warning(std::string_view map);
 
 }  // namespace kerf

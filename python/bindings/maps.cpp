@@ -9,6 +9,15 @@ namespace {
 /// Rows transformed between two looks at Ctrl-C; many enough that nothing is lost.
 constexpr Index kStepRows = 8192;
 
+/// Whether all rows are 0, which has features that are 0 in many maps.
+bool is_zero(const RowsView& x) {
+  const auto zero = [](float v) { return v == 0; };
+  for (Index i = 0; i < x.rows(); ++i)
+    if (!std::ranges::all_of(x.is_sparse() ? x.sparse().row(i).values : x.dense().row(i), zero))
+      return false;
+  return true;
+}
+
 /// A map made from its recipe, with the kernel it estimates.
 class Map {
  public:
@@ -36,11 +45,18 @@ class Map {
     const Rows rows = take_rows(x);
     auto out = new_array<float>(rows.view.rows(), map_->out_dim());
     const MatrixView<float> z = view_of(out);
-    const Released no_gil;
-    require_finite(rows.view);
-    in_steps(z.rows, kStepRows, [&](Index begin, Index end) {
-      map_->transform(rows.view.slice(begin, end), z.slice(begin, end));
-    });
+    bool all_zero = false;
+    {
+      const Released no_gil;
+      require_finite(rows.view);
+      in_steps(z.rows, kStepRows, [&](Index begin, Index end) {
+        map_->transform(rows.view.slice(begin, end), z.slice(begin, end));
+      });
+      all_zero = std::all_of(z.data, z.data + z.rows * z.cols, [](float v) { return v == 0; });
+    }
+    if (all_zero && z.rows > 0 && !is_zero(rows.view) &&
+        PyErr_WarnEx(PyExc_UserWarning, zero_features_warning(recipe_.map).c_str(), 2) != 0)
+      throw py::error_already_set();
     return out;
   }
 
