@@ -199,6 +199,7 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
   Score score =
       evaluate(model, source, common.memory_limit(), terminal_progress(common.quiet), worst);
   clear_progress();
+  warn_of_far_rows(score.far_rows, score.rows, common);
   Json* scored = json != nullptr ? &(*json)[held_out ? "holdout" : "test"] : nullptr;
   if (scored != nullptr)
     *scored = score_json(model, score);

@@ -16,8 +16,8 @@ std::string what_is_stored(const Model& model) {
   if (model.recipe.state->empty())
     return stored + ", its learned subspace folded into the weights,";
   for (const auto& [name, array] : *model.recipe.state)
-    stored +=
-        fmt::format(", {} ({} x {})", printable(name), with_commas(array.rows()), with_commas(array.cols()));
+    stored += fmt::format(", {} ({} x {})", printable(name), with_commas(array.rows()),
+                          with_commas(array.cols()));
   return stored;
 }
 
@@ -51,9 +51,11 @@ void run_info(const std::string& path, const Common& common) {
     return print_json(json);
   }
   fmt::print("{}  {}\n", bold("task    "),
-             classification ? printable(fmt::format("classification: {}", fmt::join(model.classes, ", ")))
-                            : fmt::format("regression, {} output(s)", model.outputs()));
-  fmt::print("{}  {} (seed {})\n", bold("map     "), printable(model.recipe.map), model.recipe.seed);
+             classification
+                 ? printable(fmt::format("classification: {}", fmt::join(model.classes, ", ")))
+                 : fmt::format("regression, {} output(s)", model.outputs()));
+  fmt::print("{}  {} (seed {})\n", bold("map     "), printable(model.recipe.map),
+             model.recipe.seed);
   for (const auto& [name, value] : model.recipe.options)
     fmt::print("            --{} {}\n", printable(name), printable(value));
   fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim),
@@ -66,7 +68,8 @@ void run_info(const std::string& path, const Common& common) {
   if (training.quality) fmt::print("{}  {}\n", bold("quality "), describe(*training.quality));
   fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
-  if (!training.command.empty()) fmt::print("{}  {}\n", bold("made by "), printable(training.command));
+  if (!training.command.empty())
+    fmt::print("{}  {}\n", bold("made by "), printable(training.command));
   fmt::print("{}  kerf {}\n", bold("version "), printable(training.version));
 }
 

@@ -132,28 +132,33 @@ void check_arguments(const PredictArguments& arguments, const Model& model) {
                 "this model was trained without variances: train it with fit --variance");
 }
 
-/// The predictions of all rows, in order; how many there were.
-Index predict_all(const PredictArguments& arguments, const Model& model, EncodedSource& source,
-                  Output& output, Index memory_limit, const Progress& progress) {
+struct Predicted {
+  Index rows = 0;
+  Index far_rows = 0;  ///< with numbers far outside the range of training
+};
+
+/// The predictions of all rows, in order.
+Predicted predict_all(const PredictArguments& arguments, const Model& model, EncodedSource& source,
+                      Output& output, Index memory_limit, const Progress& progress) {
   const Predictor predictor(model, memory_limit);
   RowBlock block;
   Matrix<double> values, variance;
-  Index rows = 0;
+  Predicted done;
   while (source.next(block)) {
     check_interrupt();
     if (arguments.variance) {
-      predictor.scores(block, values, variance);
+      done.far_rows += predictor.scores(block, values, variance);
       values = beside(values, variance);
     } else {
-      predictor.scores(block, values);
+      done.far_rows += predictor.scores(block, values);
     }
     if (arguments.probability) to_probabilities(model, values);
     output.add(values);
-    rows += block.rows();
-    report(progress, "predicting", rows, 0);
+    done.rows += block.rows();
+    report(progress, "predicting", done.rows, 0);
   }
   output.finish();
-  return rows;
+  return done;
 }
 
 void run_predict(const PredictArguments& arguments, const Common& common) {
@@ -175,12 +180,14 @@ void run_predict(const PredictArguments& arguments, const Common& common) {
     output = std::make_unique<JsonOutput>(meaning, predictions);
   else
     output = std::make_unique<TextOutput>(meaning, path);
-  const Index rows = predict_all(arguments, model, *source, *output, common.memory_limit(),
-                                 terminal_progress(common.quiet || path.empty()));
+  const Predicted done = predict_all(arguments, model, *source, *output, common.memory_limit(),
+                                     terminal_progress(common.quiet || path.empty()));
   clear_progress();
-  Json json = {{"rows", rows}};
+  warn_of_far_rows(done.far_rows, done.rows, common);
+  Json json = {{"rows", done.rows}};
   tell_unknown(*source, common, &json);
   if (!common.json) return;
+  if (done.far_rows > 0) json["far_rows"] = done.far_rows;
   if (!path.empty()) {
     json["output"] = path;
     return print_json(json);

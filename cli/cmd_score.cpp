@@ -172,11 +172,13 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
       {.memory_limit = common.memory_limit(), .worst = arguments.worst, .weighted = weighted},
       terminal_progress(common.quiet));
   clear_progress();
+  warn_of_far_rows(score.far_rows, score.rows, common);
   const Index dropped = source->counts().dropped_rows;
   if (common.json) {
     Json json = score_json(model, score);
     if (weighted) json["weight"] = score.weight;
     if (dropped > 0) json["dropped_rows"] = dropped;
+    if (score.far_rows > 0) json["far_rows"] = score.far_rows;
     tell_unknown(*source, common, &json);
     return print_json(json);
   }

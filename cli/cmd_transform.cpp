@@ -35,6 +35,10 @@ Index write_features(RowSource& source, const std::string& path, Index columns,
   return rows;
 }
 
+bool is_zero(const Matrix<float>& z) {
+  return std::all_of(z.data(), z.data() + z.rows() * z.cols(), [](float v) { return v == 0; });
+}
+
 /// A model has made these choices: what would be passed over in silence is refused.
 void refuse_options_of_fit(const TransformArguments& arguments) {
   for (const Params* given :
@@ -56,15 +60,17 @@ Json with_model(const TransformArguments& arguments, const Common& common,
   const auto source =
       open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
   const Index features = model.linear.weights.rows();
-  const Index rows =
-      write_features(*source, arguments.output, features, progress, 0,
-                     [&](RowBlock& block, Matrix<float>& z) { predictor.features(block, z); });
+  Index far_rows = 0;
+  const Index rows = write_features(
+      *source, arguments.output, features, progress, 0,
+      [&](RowBlock& block, Matrix<float>& z) { far_rows += predictor.features(block, z); });
   Json json = {{"rows", rows},
                {"features", features},
                {"map", model.recipe.map},
                {"options", options_json(model.recipe.options)},
                {"output", arguments.output}};
   clear_progress();
+  warn_of_far_rows(far_rows, rows, common);
   tell_unknown(*source, common, &json);
   return json;
 }
@@ -88,12 +94,16 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   recipe.fit(scaled, common.memory_limit(), progress);
   const auto map = recipe.make(common.memory_limit());
   data.source->rewind();
+  bool all_zero = true;
   const Index rows = write_features(*data.source, arguments.output, map->out_dim(), progress,
                                     data.summary.rows, [&](RowBlock& block, Matrix<float>& z) {
                                       scaling.apply(block);
                                       z.resize(block.rows(), map->out_dim());
                                       map->transform(block.x(), z.view());
+                                      all_zero = all_zero && is_zero(z);
                                     });
+  if (all_zero && rows > 0 && !common.quiet)
+    fmt::print(stderr, "kerf: warning: {}\n", zero_features_warning(arguments.map));
   Json json = {{"rows", rows},
                {"features", map->out_dim()},
                {"map", arguments.map},

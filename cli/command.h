@@ -111,6 +111,8 @@ DataOptions read_data_options(const Params& given, const std::string& command,
                               const Common& common);
 /// "all 5 columns are inputs; ...", for the summary of such a command; "" if --target was given.
 std::string input_note(const Params& given, const Encoding& encoding);
+/// A line on standard error, unless --quiet, if rows have numbers far outside the range of training.
+void warn_of_far_rows(Index far_rows, Index rows, const Common& common);
 
 /// How files beside the training ones are read: delimiter and header as those, but all of their rows,
 /// and with labels of their own.

@@ -216,7 +216,8 @@ std::string printable(std::string_view text) {
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
     const bool continues = c >= 0x80 && c < 0xC0 && following > 0;
     const bool begins = c >= 0xC2 && c < 0xF5 && (next & 0xC0) == 0x80;
-    const bool control = c < 0x20 || c == 0x7F || (c == 0xC2 && next < 0xA0);  // and those of 8 bits
+    const bool control =
+        c < 0x20 || c == 0x7F || (c == 0xC2 && next < 0xA0);  // and those of 8 bits
     following = continues ? following - 1 : !begins ? 0 : c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : 1;
     if (c == '\n')
       out += "\\n";

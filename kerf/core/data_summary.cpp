@@ -20,6 +20,7 @@ class ColumnSums {
       shift_.assign(static_cast<std::size_t>(x.cols()), 0.0);
       mean_ = square_ = shift_;
       if (!x.is_sparse() && x.rows() > 0) std::ranges::copy(x.dense().row(0), shift_.begin());
+      least_ = greatest_ = shift_;  // of sparse rows 0, which is in every column, or may be
     }
     rows_ += x.rows();
     for (Index i = 0; i < x.rows(); ++i) {
@@ -42,6 +43,8 @@ class ColumnSums {
     }
     summary.mean = std::move(mean_);
     summary.mean_square = std::move(square_);
+    summary.least = std::move(least_);
+    summary.greatest = std::move(greatest_);
   }
 
  private:
@@ -49,9 +52,11 @@ class ColumnSums {
     const double centred = value - shift_[column];
     mean_[column] += centred;
     square_[column] += centred * centred;
+    least_[column] = std::min(least_[column], value);
+    greatest_[column] = std::max(greatest_[column], value);
   }
   Index rows_ = 0;
-  std::vector<double> shift_, mean_, square_;
+  std::vector<double> shift_, mean_, square_, least_, greatest_;
 };
 
 }  // namespace

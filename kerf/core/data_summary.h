@@ -37,6 +37,7 @@ struct DataSummary {
 
   std::vector<double> mean;                  ///< of each input column, over rows
   std::vector<double> mean_square;           ///< of each input column
+  std::vector<double> least, greatest;       ///< numbers of each; empty: not taken (bytes)
   std::vector<std::string> names;            ///< of the input columns, for messages; empty: none
   std::vector<bool> one_hot;                 ///< columns made from a category; empty: none
   std::optional<std::uint64_t> fingerprint;  ///< of all rows (RowFingerprint); none: not taken

@@ -2,6 +2,7 @@
 #include "kerf/features/scaling.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -34,6 +35,69 @@ bool is_one_hot(const DataSummary& summary, std::size_t column) {
   return !summary.one_hot.empty() && summary.one_hot[column];
 }
 
+template <class T>
+T by_column(const Scaling& scaling, std::size_t column, T x) {
+  return scaling.factor.empty() ? x : (x - scaling.centre[column]) * scaling.factor[column];
+}
+
+/// How far a number that is `outside` beyond the range's end stays beyond it.
+template <class T>
+T drawn_back(T outside, T half, bool& is_far) {
+  is_far |= outside > half;
+  return half > 0 ? -half * std::expm1(-outside / half) : T{0};
+}
+
+/// The number v of a column, which its factor has scaled already, in the column's range.
+template <class T>
+T in_range(const Scaling& scaling, std::size_t column, T v, bool& is_far) {
+  const T a = scaling.lower[column], b = scaling.upper[column];
+  if (v >= a && v <= b) return v;
+  const T half = b / 2 - a / 2;  // not of the difference, which may overflow
+  return v > b ? b + drawn_back(v - b, half, is_far) : a - drawn_back(a - v, half, is_far);
+}
+
+/// Whether a 0 becomes another number in some column.
+bool moves_zeros(const Scaling& scaling) {
+  for (std::size_t k = 0; k < scaling.factor.size(); ++k)
+    if (by_column(scaling, k, 0.0f) != 0) return true;
+  for (std::size_t k = 0; k < scaling.lower.size(); ++k)
+    if (scaling.lower[k] > 0 || scaling.upper[k] < 0) return true;
+  return false;
+}
+
+/// Everything but the length: numbers of one row, value k being of column columns[k], or k.  Whether
+/// one is far outside.
+template <class T>
+bool scale_columns(const Scaling& scaling, std::span<T> values, const std::int32_t* columns) {
+  const auto at = [=](std::size_t k) {
+    return columns == nullptr ? k : static_cast<std::size_t>(columns[k]);
+  };
+  bool is_far = false;
+  if (!scaling.factor.empty())
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = by_column(scaling, at(k), values[k]);
+  if (!scaling.lower.empty())
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = in_range(scaling, at(k), values[k], is_far);
+  if (scaling.common_factor != 1)
+    for (T& value : values) value *= scaling.common_factor;
+  return is_far;
+}
+
+/// Sparse rows to dense ones.
+void spread(RowBlock& block) {
+  block.dense.resize(block.sparse.rows(), block.sparse.cols);
+  block.dense.fill(0);
+  for (Index i = 0; i < block.sparse.rows(); ++i) {
+    const SparseRow row = block.sparse.view().row(i);
+    for (std::size_t k = 0; k < row.values.size(); ++k)
+      block.dense(i, row.columns[k]) = row.values[k];
+  }
+  block.sparse = {};
+  block.wide.resize(0, 0);
+  block.is_sparse = false;
+}
+
 /// One mean and one deviation for all pixels of a channel.
 void scale_channels(const DataSummary& summary, Scaling& scaling) {
   KERF_REQUIRE(summary.image.present(), usage,
@@ -57,33 +121,62 @@ void scale_channels(const DataSummary& summary, Scaling& scaling) {
 
 }  // namespace
 
-void Scaling::apply(RowBlock& block) const {
-  if (block.is_sparse) {
-    CsrMatrix& x = block.sparse;
-    for (std::size_t k = 0; k < x.values.size(); ++k) {
-      if (!factor.empty()) x.values[k] *= factor[static_cast<std::size_t>(x.columns[k])];
-      x.values[k] *= common_factor;
-    }
-    for (Index i = 0; unit_rows && i < x.rows(); ++i) {
-      const auto begin = x.offsets[static_cast<std::size_t>(i)];
-      const auto end = x.offsets[static_cast<std::size_t>(i) + 1];
-      to_unit_length({x.values.data() + begin, static_cast<std::size_t>(end - begin)});
-    }
-    return;
-  }
-  const auto scale = [&](auto row) {
-    if (!factor.empty())
-      for (std::size_t k = 0; k < row.size(); ++k) row[k] = (row[k] - centre[k]) * factor[k];
-    if (common_factor != 1)
-      for (auto& value : row) value *= common_factor;
-    if (unit_rows) to_unit_length(row);
-  };
-  parallel_for(block.dense.rows(), kPieceRows, [&](Index begin, Index end) {
+Index Scaling::apply(RowBlock& block) const {
+  if (block.is_sparse && moves_zeros(*this)) spread(block);
+  std::atomic<Index> far_rows = 0;
+  parallel_for(block.rows(), kPieceRows, [&](Index begin, Index end) {
+    Index far = 0;
     for (Index i = begin; i < end; ++i) {
-      scale(block.dense.row(i));
-      if (block.wide.rows() > 0) scale(block.wide.row(i));
+      std::span<float> values;
+      const std::int32_t* columns = nullptr;
+      if (block.is_sparse) {
+        const auto first =
+            static_cast<std::size_t>(block.sparse.offsets[static_cast<std::size_t>(i)]);
+        const auto last =
+            static_cast<std::size_t>(block.sparse.offsets[static_cast<std::size_t>(i) + 1]);
+        values = std::span(block.sparse.values).subspan(first, last - first);
+        columns = block.sparse.columns.data() + first;
+      } else {
+        values = block.dense.row(i);
+        if (block.wide.rows() > 0) {
+          scale_columns(*this, block.wide.row(i), nullptr);
+          if (unit_rows) to_unit_length(block.wide.row(i));
+        }
+      }
+      if (scale_columns(*this, values, columns)) ++far;
+      if (unit_rows) to_unit_length(values);
     }
+    far_rows += far;
   });
+  return far_rows;
+}
+
+void Scaling::keep_range(const DataSummary& summary) {
+  const std::size_t columns = summary.least.size();
+  if (columns != summary.mean.size() || unit_rows || summary.image.present() || summary.is_bytes)
+    return;
+  for (std::size_t k = 0; k < columns; ++k) {
+    lower.push_back(by_column(*this, k, static_cast<float>(summary.least[k])));
+    upper.push_back(by_column(*this, k, static_cast<float>(summary.greatest[k])));
+  }
+  const auto is_finite = [](float v) { return std::isfinite(v); };
+  if (std::ranges::all_of(lower, is_finite) && std::ranges::all_of(upper, is_finite)) return;
+  lower.clear();
+  upper.clear();
+}
+
+void Scaling::widen_range(const RowBlock& block) {
+  if (lower.empty()) return;
+  const auto add = [&](std::size_t k, float x) {
+    const float v = by_column(*this, k, x);
+    lower[k] = std::min(lower[k], v);
+    upper[k] = std::max(upper[k], v);
+  };
+  if (block.is_sparse)  // zeros are in the range already
+    for (std::size_t k = 0; k < block.sparse.values.size(); ++k)
+      add(static_cast<std::size_t>(block.sparse.columns[k]), block.sparse.values[k]);
+  for (Index i = 0; !block.is_sparse && i < block.rows(); ++i)
+    for (std::size_t k = 0; k < lower.size(); ++k) add(k, block.dense.row(i)[k]);
 }
 
 double Scaling::typical_norm(const DataSummary& summary) const {
@@ -96,6 +189,11 @@ double Scaling::typical_norm(const DataSummary& summary) const {
     total += std::max(0.0, square) * scale * scale;
   }
   return total > 0 ? std::sqrt(total) : 1;
+}
+
+bool grows_with_rows(const Kernel& kernel, Index dim) {
+  const std::vector<double> x(static_cast<std::size_t>(dim), 1.0), far(x.size(), 16.0);
+  return std::abs(kernel(far, far) - kernel(x, x)) > 1e-6 * std::abs(kernel(x, x));
 }
 
 ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary) {

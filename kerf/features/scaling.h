@@ -8,12 +8,20 @@
 //   auto       images: unit, or channel for maps and kernels that convolve; other tables: standard;
 //              sparse rows: what sparse_choice.h prefers, where there are targets; else rms
 //
+// Then, where a model is of a kernel that grows with its rows (k(x, x) is not constant: ntk, nngp,
+// arccos of order 1, polynomials) and would extrapolate without bound, a column's numbers outside
+// [a, b], those of training, are drawn back:
+//   x > b  to  b + w (1 - exp((b - x) / w)),  w = (b - a) / 2;  x < a likewise
+// Numbers of training keep their bits; the function is smooth, increases, and stays within w of
+// [a, b].  A number is far outside if it is more than w outside.  Not for unit rows and images.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
 
 #include "kerf/core/data_summary.h"
 #include "kerf/core/options.h"
+#include "kerf/kernels/kernel.h"
 
 namespace kerf {
 
@@ -25,9 +33,16 @@ struct Scaling {
   std::vector<float> factor;  ///< multiplied next; empty: nothing
   float common_factor = 1;    ///< for every column
   bool unit_rows = false;     ///< last: divide a row by its length
+  /// Range of each column after its factor; empty: numbers are not drawn back to it.
+  std::vector<float> lower, upper;
 
-  /// Scales the block's rows in place.
-  void apply(RowBlock& block) const;
+  /// Scales the block's rows in place, and says how many have a number far outside the range.
+  /// Sparse rows become dense where zeros do not stay zeros.
+  Index apply(RowBlock& block) const;
+  /// The range of training.
+  void keep_range(const DataSummary& summary);
+  /// The same, these rows (not scaled yet) among it.
+  void widen_range(const RowBlock& block);
   /// sqrt(mean |x|^2) of the scaled rows: the automatic bias.
   double typical_norm(const DataSummary& summary) const;
 };
@@ -37,6 +52,9 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary);
 /// The same for a map or kernel of these options.
 ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
                         std::span<const OptionInfo> options);
+
+/// Whether k(x, x) depends on x.
+bool grows_with_rows(const Kernel& kernel, Index dim);
 
 /// Throws Error (usage) if sparse rows would have to be centred.
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary);

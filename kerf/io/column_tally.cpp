@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kerf/core/memory.h"
 #include "kerf/core/options.h"
@@ -23,6 +24,8 @@ bool has_decimal_comma(std::string_view text) {
 ColumnTally::ColumnTally(Index columns, Index memory_limit) : memory_limit_(memory_limit) {
   shift_.assign(static_cast<std::size_t>(columns), 0.0);
   sum_ = square_ = shift_;
+  least_.assign(shift_.size(), std::numeric_limits<double>::infinity());
+  greatest_.assign(shift_.size(), -std::numeric_limits<double>::infinity());
 }
 
 void ColumnTally::add_odd(const RawBlock& block, const OddCell& cell, Index max_levels) {
@@ -52,6 +55,12 @@ void ColumnTally::add_level(Index column, const std::string& level, Index max_le
 void ColumnTally::add_cells(std::span<double> row, std::span<const OddCell> odd) {
   if (rows_++ == 0)
     for (std::size_t j = 0; j < row.size(); ++j) shift_[j] = std::isnan(row[j]) ? 0 : row[j];
+  double* least = least_.data();
+  double* greatest = greatest_.data();
+  for (std::size_t j = 0; j < row.size(); ++j) {  // a NaN is neither less nor greater
+    least[j] = row[j] < least[j] ? row[j] : least[j];
+    greatest[j] = row[j] > greatest[j] ? row[j] : greatest[j];
+  }
   for (const OddCell& cell : odd)
     if (cell.column != kLabelColumn)
       row[static_cast<std::size_t>(cell.column)] = shift_[static_cast<std::size_t>(cell.column)];
@@ -98,17 +107,21 @@ void ColumnTally::add_sparse(const SparseRow& row) {
   smallest_ = std::min<Index>(smallest_, row.columns.front());
   const Index needed = Index{row.columns.back()} + 1;
   if (needed > columns()) {
-    require_memory(needed * 32, memory_limit_, fmt::format("sparse rows of {} columns", needed),
+    require_memory(needed * 48, memory_limit_, fmt::format("sparse rows of {} columns", needed),
                    "the largest index of the file is the number of its columns");
     sum_.resize(static_cast<std::size_t>(needed));
     square_.resize(static_cast<std::size_t>(needed));
     shift_.resize(static_cast<std::size_t>(needed));
+    least_.resize(static_cast<std::size_t>(needed));
+    greatest_.resize(static_cast<std::size_t>(needed));
   }
   for (std::size_t k = 0; k < row.values.size(); ++k) {
     const auto j = static_cast<std::size_t>(row.columns[k]);
     const double value = row.values[k];
     sum_[j] += value;
     square_[j] += value * value;
+    least_[j] = std::min(least_[j], value);
+    greatest_[j] = std::max(greatest_[j], value);
   }
 }
 

@@ -44,6 +44,9 @@ class ColumnTally {
   double variance(Index column) const;
   /// Over all rows, with the mean in place of missing cells.
   double mean_square(Index column) const;
+  /// Of the numbers, 0 among them where rows are sparse; none seen: least > greatest.
+  double least(Index column) const { return least_[static_cast<std::size_t>(column)]; }
+  double greatest(Index column) const { return greatest_[static_cast<std::size_t>(column)]; }
 
   /// Sparse: smallest and largest index that occurred; columns() is one more than the largest.
   Index smallest_index() const { return smallest_; }
@@ -69,7 +72,7 @@ class ColumnTally {
   }
   void settle_pixels();
 
-  std::vector<double> shift_, sum_, square_;
+  std::vector<double> shift_, sum_, square_, least_, greatest_;
   // Of the bytes since settle_pixels(): whole numbers are summed faster than doubles.
   std::vector<std::uint32_t> pixel_sum_, pixel_square_;
   Index pixel_rows_ = 0, memory_limit_ = 0;

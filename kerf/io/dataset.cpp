@@ -139,6 +139,9 @@ void Dataset::centre_large_columns() {
     summary.mean[j] = 0;
     summary.mean_square[j] = variance[j];
     changed = true;
+    if (summary.least.empty()) continue;
+    summary.least[j] -= mean;
+    summary.greatest[j] -= mean;
   }
   if (!changed) return;
   source->set_encoding(encoding);

@@ -251,6 +251,8 @@ void Scanner::finish_table(ScanResult& result) {
       if (options_.missing != Missing::error) column.mean = mean;
       summary.mean.push_back(mean);
       summary.mean_square.push_back(columns_.mean_square(at));
+      summary.least.push_back(columns_.least(at));
+      summary.greatest.push_back(columns_.greatest(at));
       result.variance.push_back(columns_.variance(at));
       ++encoding_.inputs;
       continue;
@@ -270,6 +272,8 @@ void Scanner::finish_table(ScanResult& result) {
     for (const std::string& level : column.levels) {
       summary.mean.push_back(static_cast<double>(levels.at(level)) / n);
       summary.mean_square.push_back(summary.mean.back());
+      summary.least.push_back(0);
+      summary.greatest.push_back(1);
       result.variance.push_back(summary.mean.back() * (1 - summary.mean.back()));
     }
     encoding_.inputs += static_cast<Index>(levels.size());
@@ -321,6 +325,9 @@ ScanResult Scanner::finish() {
       summary.mean.push_back(columns_.mean(j));
       summary.mean_square.push_back(columns_.mean_square(j));
       result.variance.push_back(columns_.variance(j));
+      if (schema_.bytes) continue;
+      summary.least.push_back(columns_.least(j));
+      summary.greatest.push_back(columns_.greatest(j));
     }
   }
   if (encoding_.kind == SourceKind::pixels && options_.missing != Missing::error)

@@ -126,10 +126,8 @@ void Scorer::add(RowBlock& block) {
   const bool weighted = options_.weighted && !block.weights.empty();
   weights_.assign(static_cast<std::size_t>(block.rows()), 1.0);
   if (weighted) weights_ = block.weights;
-  if (model_.variance)
-    predictor_.scores(block, scores_, variance_);
-  else
-    predictor_.scores(block, scores_);
+  score_.far_rows += model_.variance ? predictor_.scores(block, scores_, variance_)
+                                     : predictor_.scores(block, scores_);
   const auto best = best_class(scores_);
   if (model_.temperature) log_loss_ += log_losses(model_, block, scores_, weights_);
   for (Index i = 0; i < block.rows(); ++i) {

@@ -34,6 +34,7 @@ struct Score {
   /// Models with variances: share of the targets inside the 90 % interval, prediction +- 1.645 sd.
   std::optional<double> coverage;
   std::vector<WorstRow> worst;  ///< largest error first
+  Index far_rows = 0;           ///< with a number far outside the range of training (scaling.h)
 };
 
 struct EvaluateOptions {

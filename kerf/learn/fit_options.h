@@ -56,6 +56,7 @@ struct SgdOptions {
 /// What `kerf fit` takes besides the data and the map's own options.
 struct FitOptions {
   ScaleKind scale = ScaleKind::automatic;
+  bool clip = true;
   Solver solver = Solver::automatic;
   Loss loss = Loss::squared;
   std::optional<double> lambda;
@@ -83,6 +84,9 @@ struct FitOptions {
         "scale", scale, kScaleNames,
         "how columns are scaled; auto: images unit rows, tables standard, sparse rows the best "
         "of unit, rms and none on a sample");
+    v.flag("clip", clip,
+           "draw numbers outside a column's range in training back to it, smoothly, for maps that "
+           "grow with the row (ntk, arccos)");
     v.choice(
         "solver", solver, kSolverNames,
         "how the weights are found; auto: the one expected to be quickest in the memory given");

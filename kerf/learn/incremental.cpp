@@ -100,7 +100,12 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   model.scaling = make_scaling(start_.report.scale, first);
   model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
                   options.seed_of_map(), first.cols};
+  if (options.clip && !first.image.present() &&
+      grows_with_rows(*entry.kernel(model.recipe.options), first.cols))
+    model.scaling.keep_range(first);
   map_ = model.recipe.make(memory_limit);
+  if (features_are_zero(*map_, first, model.scaling))
+    start_.report.warnings.push_back(zero_features_warning(map));
   model.task = first.task;
   model.classes = first.classes;
   model.image = first.image;
@@ -192,6 +197,8 @@ void IncrementalFit::add(RowBlock& block) {
                "--solver dual is for fewer rows than features");
   for (const double weight : block.weights)
     KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "a row has the weight {}", weight);
+  // Rows before keep their features: they are inside the narrower range.
+  start_.model.scaling.widen_range(block);
   model.scaling.apply(block);
   block.first_row = rows_;
   if (!buffers_ && !fits_dual) start_sums();
@@ -257,6 +264,7 @@ FitResult IncrementalFit::solve(const Progress& progress) {
   FitResult result;
   const Model& start = start_.model;
   result.report.scale = start_.report.scale;
+  result.report.warnings = start_.report.warnings;
   result.model.recipe = start.recipe;
   result.model.scaling = start.scaling;
   result.model.task = start.task;

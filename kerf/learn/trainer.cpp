@@ -77,6 +77,9 @@ void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& m
   model.recipe = {entry.name,
                   entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
                   job.options.seed_of_map(), job.summary.cols};
+  if (job.options.clip && !job.summary.image.present() &&
+      grows_with_rows(*entry.kernel(model.recipe.options), model.recipe.in_dim))
+    model.scaling.keep_range(job.summary);
 }
 
 /// About how many numbers all sparse rows hold; 0: rows are dense.
@@ -121,6 +124,8 @@ LearnedMap learn_map(const FitJob& job, FitResult& result) {
   learned.state = model.recipe.fit(scaled, job.memory_limit, job.progress,
                                    one_solve ? &learned.penalty : nullptr);
   learned.map = model.recipe.make(job.memory_limit);
+  if (features_are_zero(*learned.map, job.summary, model.scaling))
+    outcome.warnings.push_back(zero_features_warning(model.recipe.map));
   return learned;
 }
 

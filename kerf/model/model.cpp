@@ -98,42 +98,47 @@ Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
                map_->out_dim());
 }
 
-void Predictor::prepare(RowBlock& block) const {
+Index Predictor::prepare(RowBlock& block) const {
   if (model_.images.present()) model_.images.apply(block);
   KERF_REQUIRE(block.x().cols() == model_.recipe.in_dim, data,
                "the rows have {} columns, but the model was trained on {}", block.x().cols(),
                model_.recipe.in_dim);
-  model_.scaling.apply(block);
+  return model_.scaling.apply(block);
 }
 
-void Predictor::features(RowBlock& block, Matrix<float>& z) const {
-  prepare(block);
+Index Predictor::features(RowBlock& block, Matrix<float>& z) const {
+  const Index far_rows = prepare(block);
   z.resize(block.rows(), features());
   if (map_)
     map_->transform(block.x(), z.view());
   else
     gram<float>(*kernel_, block.x(), model_.rows->view(), z.view());
+  return far_rows;
 }
 
-void Predictor::scores(RowBlock& block, Matrix<double>& out) const { scores(block, out, nullptr); }
+Index Predictor::scores(RowBlock& block, Matrix<double>& out) const {
+  return scores(block, out, nullptr);
+}
 
-void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const {
+Index Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const {
   KERF_REQUIRE(model_.variance.has_value(), usage,
                "the model was trained without variances: train it with fit --variance");
-  scores(block, out, &variance);
+  return scores(block, out, &variance);
 }
 
-void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* variance) const {
-  prepare(block);
+Index Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* variance) const {
+  const Index far_rows = prepare(block);
   if (variance != nullptr) variance->resize(block.rows(), model_.outputs());
   out.resize(block.rows(), model_.outputs());
-  if (!map_)
-    return kernel_expansion<double>(*kernel_, model_.rows->view(), model_.linear.weights.view(),
-                                    model_.linear.intercept, block.x(), out.view());
+  if (!map_) {
+    kernel_expansion<double>(*kernel_, model_.rows->view(), model_.linear.weights.view(),
+                             model_.linear.intercept, block.x(), out.view());
+    return far_rows;
+  }
   if (block.is_sparse && variance == nullptr && model_.recipe.map == LinearFeatures::kName) {
     for (Index i = 0; i < block.rows(); ++i)  // never made dense
       linear_scores(model_.linear, block.sparse.view(), i, out.row(i));
-    return;
+    return far_rows;
   }
   Matrix<float> z;
   const Index step = rows_at_once(map_->out_dim());
@@ -145,6 +150,15 @@ void Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* var
     if (variance != nullptr)
       model_.variance->variances(z.view(), variance->view().slice(begin, end));
   }
+  return far_rows;
+}
+
+std::string far_rows_warning(Index far_rows, Index rows) {
+  if (far_rows == 0) return "";
+  return fmt::format(
+      "{} of {} rows have a number far outside the range of the training rows: they are predicted "
+      "as rows near its edge (a model of fit --clip false extrapolates)",
+      far_rows, rows);
 }
 
 void linear_scores(const LinearModel& model, MatrixView<const float> z, MatrixView<double> out) {

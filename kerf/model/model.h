@@ -114,20 +114,25 @@ class Predictor {
   /// Numbers in a row of features.
   Index features() const { return model_.linear.weights.rows(); }
   /// Features of the rows after scaling (which happens in place).
-  void features(RowBlock& block, Matrix<float>& z) const;
+  /// Returns, as the others do, how many rows have a number far outside the range of training
+  /// (scaling.h): these are predicted as rows at its edge.
+  Index features(RowBlock& block, Matrix<float>& z) const;
   /// rows x outputs: predicted targets, or a score per class.  Scales the block in place.
-  void scores(RowBlock& block, Matrix<double>& out) const;
+  Index scores(RowBlock& block, Matrix<double>& out) const;
   /// The same, and the variance of each number; Error (usage) if the model has none.
-  void scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const;
+  Index scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const;
 
  private:
-  void scores(RowBlock& block, Matrix<double>& out, Matrix<double>* variance) const;
-  void prepare(RowBlock& block) const;
+  Index scores(RowBlock& block, Matrix<double>& out, Matrix<double>* variance) const;
+  Index prepare(RowBlock& block) const;
 
   const Model& model_;
   std::unique_ptr<FeatureMap> map_;  // null: an exact kernel,
   std::unique_ptr<Kernel> kernel_;   // this one
 };
+
+/// What to say about so many rows with numbers far outside the range of training; "": none.
+std::string far_rows_warning(Index far_rows, Index rows);
 
 /// The model's encoding; Error (usage) if it was trained on matrices and cannot read files.
 const Encoding& file_encoding(const Model& model);

@@ -275,6 +275,11 @@ void check_consistent(const Model& model) {
                    (scaling.factor.empty() || scaling.factor.size() == columns),
                data, "the scaling is for {} columns, the map for {}", scaling.factor.size(),
                columns);
+  const bool in_order = std::ranges::equal(scaling.lower, scaling.upper, [](float a, float b) {
+    return std::isfinite(a) && std::isfinite(b) && a <= b;
+  });
+  KERF_REQUIRE(in_order && (scaling.lower.empty() || scaling.lower.size() == columns), data,
+               "the range of its columns is not one of {} columns", columns);
   KERF_REQUIRE(std::isfinite(scaling.common_factor), data, "the scaling factor is not finite");
   KERF_REQUIRE(!model.images.present() || values_of(model.images.output()) == model.recipe.in_dim,
                data, "its images have {} values, its map takes {}",
@@ -370,6 +375,10 @@ Model parse(std::string_view bytes) {
   ArrayReader arrays(header.at("arrays"), bytes);
   model.scaling.centre = narrowed<float>(arrays.vector<double>("centre"));
   model.scaling.factor = narrowed<float>(arrays.vector<double>("factor"));
+  if (arrays.has("lower")) {  // earlier files have no range
+    model.scaling.lower = narrowed<float>(arrays.vector<double>("lower"));
+    model.scaling.upper = narrowed<float>(arrays.vector<double>("upper"));
+  }
   model.linear.intercept = arrays.vector<double>("intercept");
   model.linear.weights = arrays.matrix<double>("weights");
   model.rows = read_rows(arrays, model.recipe.in_dim);
@@ -404,6 +413,12 @@ std::string model_to_bytes(const Model& model) {
   ArrayWriter arrays;
   arrays.add("centre", std::span(centre));
   arrays.add("factor", std::span(factor));
+  const std::vector<double> lower(model.scaling.lower.begin(), model.scaling.lower.end());
+  const std::vector<double> upper(model.scaling.upper.begin(), model.scaling.upper.end());
+  if (!lower.empty()) {
+    arrays.add("lower", std::span(lower));
+    arrays.add("upper", std::span(upper));
+  }
   arrays.add("intercept", std::span(model.linear.intercept));
   arrays.add("weights", model.linear.weights.view());
   if (model.rows) add_rows(*model.rows, arrays);

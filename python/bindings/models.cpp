@@ -41,14 +41,15 @@ class TrainedModel {
   /// rows x outputs.
   py::array_t<double> scores(py::handle x) const {
     return apply<double>(x, model_.outputs(), [&](RowBlock& block, Matrix<double>& part) {
-      predictor_.scores(block, part);
+      return predictor_.scores(block, part);
     });
   }
   /// rows x classes.
   py::array_t<double> probabilities(py::handle x) const {
     return apply<double>(x, model_.outputs(), [&](RowBlock& block, Matrix<double>& part) {
-      predictor_.scores(block, part);
+      const Index far_rows = predictor_.scores(block, part);
       to_probabilities(model_, part);
+      return far_rows;
     });
   }
   /// Scores, and the variance of each; Error if the model was trained without variances.
@@ -56,19 +57,20 @@ class TrainedModel {
     const Index outputs = model_.outputs();
     const auto both = apply<double>(x, 2 * outputs, [&](RowBlock& block, Matrix<double>& part) {
       Matrix<double> mean, variance;
-      predictor_.scores(block, mean, variance);
+      const Index far_rows = predictor_.scores(block, mean, variance);
       part.resize(mean.rows(), 2 * outputs);
       for (Index i = 0; i < mean.rows(); ++i) {
         std::ranges::copy(mean.row(i), part.row(i).begin());
         std::ranges::copy(variance.row(i), part.row(i).begin() + outputs);
       }
+      return far_rows;
     });
     return py::make_tuple(both, outputs);
   }
   /// rows x features, of the rows after scaling.
   py::array_t<float> features(py::handle x) const {
     return apply<float>(x, model_.linear.weights.rows(), [&](RowBlock& block, Matrix<float>& part) {
-      predictor_.features(block, part);
+      return predictor_.features(block, part);
     });
   }
 
@@ -78,15 +80,21 @@ class TrainedModel {
     const Rows rows = take_rows(x);
     auto out = new_array<T>(rows.view.rows(), cols);
     const MatrixView<T> values = view_of(out);
-    const Released no_gil;
-    require_finite(rows.view);
-    RowBlock block;
-    Matrix<T> part;
-    in_steps(values.rows, kBlockRows, [&](Index begin, Index end) {
-      MemorySource(rows.view.slice(begin, end), {}, end - begin).next(block);
-      body(block, part);
-      std::copy_n(part.data(), (end - begin) * cols, values.slice(begin, end).data);
-    });
+    Index far_rows = 0;
+    {
+      const Released no_gil;
+      require_finite(rows.view);
+      RowBlock block;
+      Matrix<T> part;
+      in_steps(values.rows, kBlockRows, [&](Index begin, Index end) {
+        MemorySource(rows.view.slice(begin, end), {}, end - begin).next(block);
+        far_rows += body(block, part);
+        std::copy_n(part.data(), (end - begin) * cols, values.slice(begin, end).data);
+      });
+    }
+    const std::string warning = far_rows_warning(far_rows, values.rows);
+    if (!warning.empty() && PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 2) != 0)
+      throw py::error_already_set();
     return out;
   }
 

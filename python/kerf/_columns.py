@@ -115,6 +115,8 @@ class Columns:
 
     def encode(self, X):
         """float32 rows (float64 if `wide`) in C order, or (values, columns, offsets, width) for sparse ones: what the module takes."""
+        if is_sparse(X) and self.levels is not None:
+            raise ValueError("the model was trained on a table with categories, which sparse rows do not have: give a frame of the same columns")
         if is_sparse(X) and not self.plain:
             X = X.toarray()  # offsets and means are of zeros too
         if is_sparse(X):

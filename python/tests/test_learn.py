@@ -2,6 +2,7 @@
 import json
 import multiprocessing
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -383,3 +384,65 @@ def test_a_memory_limit_leaves_fewer_features_and_says_so():
     assert model.report_["solver"] != "sgd" and model.feature_map(X).shape[1] < 4096
     with pytest.raises(MemoryError, match="--features .* or fewer"):
         kerf.KernelRidge(map="rff", features=4096, memory_limit="60M").fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("scale", ["auto", "standard", "rms", "unit", "none"])
+@pytest.mark.parametrize("offset", [0, 5, 1e6])
+def test_dense_sparse_and_frame_rows_are_predicted_alike(scale, offset):
+    """Fitted to dense rows with zeros: the mean is taken off sparse rows and their zeros too."""
+    sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
+    draw = np.random.default_rng(3)
+    X = np.where(draw.random((200, 4)) < 0.5, 0, draw.normal(size=(200, 4)) + 3)
+    X[:, 0] += offset
+    y = np.sin(X[:, 1]) + X[:, 2]
+    model = kerf.KernelRidge(map="arccos", features=64, lambda_=1e-3, scale=scale).fit(X, y)
+    dense = model.predict(X)
+    tolerance = 1e-4 * np.abs(dense).max()
+    np.testing.assert_allclose(model.predict(sparse.csr_matrix(X)), dense, atol=tolerance)
+    if offset < 1e6:
+        frame = kerf.KernelRidge(map="arccos", features=64, lambda_=1e-3, scale=scale).fit(pandas.DataFrame(X), y)
+        np.testing.assert_allclose(frame.predict(pandas.DataFrame(X)), dense, atol=tolerance)
+
+
+def test_sparse_rows_are_no_table_with_categories():
+    sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.arange(40.0), "b": ["x", "y"] * 20})
+    model = kerf.KernelRidge(map="rff", features=16).fit(frame, np.arange(40.0))
+    with pytest.raises(ValueError, match="categories"):
+        model.predict(sparse.csr_matrix(np.ones((3, 2))))
+
+
+def test_a_row_far_outside_is_predicted_near_the_targets(regression):
+    X, y = regression
+    far = X[:5].copy()
+    far[2, 0] = 1182 * X[:, 0].std()
+    for map in ("auto", "ntk-rf"):
+        options = {} if map == "auto" else {"map": map, "features": 256}
+        model = kerf.KernelRidge(**options).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.predict(X)
+        if model.options_["map"] == "ntk-rf":
+            with pytest.warns(UserWarning, match="1 of 5 rows"):
+                values = model.predict(far)
+        else:
+            values = model.predict(far)
+        spread = y.max() - y.min()
+        assert (values > y.min() - spread).all() and (values < y.max() + spread).all()
+    without = kerf.KernelRidge(map="ntk-rf", features=256, clip=False).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert abs(without.predict(far)[2]) > y.max() + 3 * spread
+
+
+def test_a_dead_network_is_said(regression):
+    X, y = regression
+    features = X.shape[1] + 1 + 8
+    heard = 0
+    for seed in range(6):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            Z = kerf.GradientFeatures(depth=8, features=features + 8, bias=0, random_state=seed).fit_transform(X)
+        assert any("are 0" in str(w.message) for w in found) == (not Z.any())
+        heard += not Z.any()
+    assert heard

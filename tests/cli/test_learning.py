@@ -53,3 +53,38 @@ def test_dual_passes_zeros_of_a_grid_over(kerf, tmp_path):
     small_table(tmp_path / "rows.csv")
     fit = kerf("fit", "rows.csv", "--task", "regression", "--map", "rff", "--features", "128", "--solver", "dual", "--lambda-grid", "0,1e-3", "--json")
     assert fit.code == 0 and fit.json["lambda"] == 1e-3, fit.err
+
+
+def test_rows_far_outside_are_drawn_back_and_counted(kerf, tmp_path):
+    small_table(tmp_path / "rows.csv")
+    (tmp_path / "new.csv").write_text("0.1,0.2,0.3\n1182,0.2,0.3\n-0.4,0.1,0\n")
+    (tmp_path / "test.csv").write_text("0.1,0.2,0.3,0.22\n1182,0.2,0.3,0.5\n")
+    fit = ["fit", "rows.csv", "--map", "ntk-rf", "--features", "128", "--quiet"]
+    assert kerf(*fit, "-o", "drawn.kerf").code == 0
+    assert kerf(*fit, "--clip", "false", "-o", "plain.kerf").code == 0
+    drawn, plain = (kerf("predict", f"{name}.kerf", "new.csv", "--json") for name in ("drawn", "plain"))
+    assert "1 of 3 rows" in drawn.err and drawn.json["far_rows"] == 1
+    assert plain.err == "" and "far_rows" not in plain.json
+    targets = [float(line.split(",")[-1]) for line in (tmp_path / "rows.csv").read_text().splitlines()]
+    assert abs(drawn.json["predictions"][1]) < 3 * max(map(abs, targets)) < abs(plain.json["predictions"][1]) / 10
+    assert drawn.json["predictions"][::2] == plain.json["predictions"][::2]
+    score = kerf("score", "drawn.kerf", "test.csv", "--json")
+    assert score.json["far_rows"] == 1 and "1 of 2 rows" in score.err
+
+
+def test_a_map_of_zeros_is_said(kerf, tmp_path):
+    """A network of one unit a layer, three layers deep, is dead for some seeds."""
+    small_table(tmp_path / "rows.csv")
+    heard = {}
+    for seed in range(1, 7):
+        options = ["rows.csv", "--map", "grad-rf", "--features", "8", "--depth", "3", "--bias", "0", "--seed", seed]
+        transform = kerf("transform", *options, "--target", "last", "-o", "z.csv")
+        assert transform.code == 0, transform.err
+        zero = not any(float(cell) for line in (tmp_path / "z.csv").read_text().splitlines() for cell in line.split(","))
+        heard[zero] = seed
+        assert ("are 0 on these rows" in transform.err) == zero
+        fit = kerf("fit", *options, "--scale", "none", "-o", "m.kerf")
+        assert ("are 0 on these rows" in fit.err) == zero, fit.err
+        diagnosis = kerf("diagnose", *options, "--target", "last", "--seeds", "1", "--json")
+        assert ("are 0 on these rows" in diagnosis.err) == zero == ("warnings" in diagnosis.json)
+    assert set(heard) == {True, False}
