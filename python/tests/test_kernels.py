@@ -104,7 +104,7 @@ def test_in_a_gaussian_process(regression):
     assert ours.log_marginal_likelihood_value_ == pytest.approx(theirs.log_marginal_likelihood_value_, abs=1e-3)
     np.testing.assert_allclose(ours.predict(X, return_std=True)[1], theirs.predict(X, return_std=True)[1], atol=1e-3)
     _, gradient = k.Gaussian(bandwidth=0.7, bandwidth_bounds=(0.1, 10))(X, eval_gradient=True)
-    np.testing.assert_allclose(gradient, RBF(0.7)(X.astype(np.float32), eval_gradient=True)[1], atol=1e-7)
+    np.testing.assert_allclose(gradient, RBF(0.7)(X, eval_gradient=True)[1], atol=1e-7)
     fixed = gp.GaussianProcessRegressor(k.NTK(depth=2, bias=1.0), alpha=1e-3).fit(X, y)
     assert fixed.score(X, y) > 0.95
     kernel = k.NTK(depth=2, bias=1.0, bias_bounds=(0.1, 10))
