@@ -89,8 +89,7 @@ class SgdFit {
         state_(count_, problem.features),
         best_(count_, problem.features),
         folds_(std::min(options_.folds, rows.rows())),
-        held_out_(rows.fold_with_rows(folds_)),
-        classification_(problem.classification) {
+        held_out_(rows.fold_with_rows(folds_)) {
     KERF_REQUIRE(held_out_ >= 0, data,
                  "all rows are in one of {} folds, and sgd holds one out: take more --folds",
                  folds_);
@@ -135,7 +134,6 @@ class SgdFit {
   RowBlock inputs_;  // of a batch
   Matrix<float> batch_, products_;
   std::vector<double> scores_, intercept_gradient_;
-  bool classification_;
   std::optional<HeldOutRows> held_out_rows_;  // while such rows come
   double accuracy_ = 0;                       // of the fold held out, in the last epoch
   double right_ = 0;  // weight of rows whose largest score is their class's, since it was set to 0
