@@ -128,7 +128,8 @@ Outcome try_fit(const Case& c, const Data& data, const Data& fresh, const FitOpt
     out.condition = oracle.condition();
     out.error = oracle.error(model, data);
     out.fresh = oracle.error(model, fresh);
-    out.warned = !report.warnings.empty();
+    for (const auto& warning : report.warnings)  // others are about the quality of the fit
+      out.warned |= warning.find("precision") != std::string::npos;
     for (const auto& note : report.notes) out.refined |= note.find("refined") == 0;
     out.text =
         fmt::format("{} {} features {} lambda {:.2g}: condition {:.1e}, off {:.1e}, {:.1e}",

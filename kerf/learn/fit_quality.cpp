@@ -9,7 +9,7 @@
 namespace kerf {
 namespace {
 
-constexpr double kChance = 3;  // standard errors
+constexpr double kChance = 3, kChanceOfClasses = 2;  // standard errors
 
 double target_squares(std::span<const NormalEquations> sums, double& weight) {
   double squares = 0;
@@ -35,7 +35,7 @@ std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how)
   const auto tally = scores.tally();
   if (!(tally.weight > 0)) return std::nullopt;
   return FitQuality{"accuracy", tally.right / tally.weight, tally.commonest / tally.weight,
-                    kChance * std::sqrt(tally.disagreements) / tally.weight, std::move(how)};
+                    kChanceOfClasses * std::sqrt(tally.disagreements) / tally.weight, std::move(how)};
 }
 
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,

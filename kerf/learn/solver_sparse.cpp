@@ -59,11 +59,15 @@ LinearModel fit(const Problem& p, TrainingRows& rows, FitReport& outcome) {
   if (solved.residual > 1e-4)
     outcome.warnings.push_back(fmt::format(
         "the iterations stopped at a residual of {:.2g}: raise --lambda", solved.residual));
-  std::string how = kTrainingRows;
+  // Left out with a given lambda too: probabilities are calibrated by such rows.
+  const bool left_out = solved.left_out.rows() > 0;
+  const std::string how =
+      left_out ? fmt::format("{}-fold cross-validation", problem.folds) : kTrainingRows;
   if (asked.size() != 1) {
-    how = outcome.validation = fmt::format("{}-fold cross-validation", problem.folds);
+    outcome.validation = how;
     outcome.take(std::move(solved.choice));
-  } else {
+  }
+  if (!left_out) {
     solved.left_out.resize(all.x.rows(), rows.outputs());
     for (Index i = 0; i < all.x.rows(); ++i)
       linear_scores(solved.model, all.x.view(), i, solved.left_out.row(i));
@@ -72,7 +76,7 @@ LinearModel fit(const Problem& p, TrainingRows& rows, FitReport& outcome) {
     LeftOutScores scores;
     scores.add(solved.left_out.view(), y, all.weights);
     outcome.quality = accuracy(scores, how);
-    if (asked.size() != 1) outcome.temperature = scores.temperature();
+    if (left_out) outcome.temperature = scores.temperature();
   } else {
     outcome.quality = explained_left_out(solved.left_out.view(), {}, y, all.weights, how);
   }

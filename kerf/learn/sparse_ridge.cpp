@@ -153,17 +153,24 @@ Vector cross_validate(const SparseRidgeProblem& problem, const std::vector<Syste
   return errors;
 }
 
-/// Downhill from the unit, in decades, then in half decades.
-LambdaChoice choose(const SparseRidgeProblem& problem, const std::vector<double>& asked,
-                    double unit, Matrix<double>& left_out, const Progress& progress) {
+/// One system for each fold, of the other folds' rows; none if all that weighs something is in one.
+std::vector<System> fold_systems(const SparseRidgeProblem& problem) {
   std::vector<System> folds;
   for (Index f = 0; f < problem.folds; ++f) {
     folds.emplace_back(problem, f);
-    KERF_REQUIRE(folds.back().weight() > 0, data,
-                 "all rows that weigh something are in one of {} folds, so that lambda cannot be "
-                 "chosen: give --lambda",
-                 problem.folds);
+    if (!(folds.back().weight() > 0)) return {};
   }
+  return folds;
+}
+
+/// Downhill from the unit, in decades, then in half decades.
+LambdaChoice choose(const SparseRidgeProblem& problem, const std::vector<System>& folds,
+                    const std::vector<double>& asked, double unit, Matrix<double>& left_out,
+                    const Progress& progress) {
+  KERF_REQUIRE(!folds.empty(), data,
+               "all rows that weigh something are in one of {} folds, so that lambda cannot be "
+               "chosen: give --lambda",
+               problem.folds);
   LambdaTable table = empty_table(asked, unit);
   const auto last = std::ssize(table.lambdas) - 1;
   double least = 0;
@@ -197,10 +204,13 @@ SparseRidgeFit fit_sparse_ridge(const SparseRidgeProblem& problem,
                                 const std::vector<double>& lambdas, const Progress& progress) {
   SparseRidgeFit fit;
   const System all(problem, -1);
-  if (lambdas.size() == 1)
+  const std::vector<System> folds = fold_systems(problem);
+  if (lambdas.size() != 1) {
+    fit.choice = choose(problem, folds, lambdas, all.unit(), fit.left_out, progress);
+  } else {
     fit.choice.lambda = lambdas[0];
-  else
-    fit.choice = choose(problem, lambdas, all.unit(), fit.left_out, progress);
+    if (!folds.empty()) cross_validate(problem, folds, lambdas[0], fit.left_out);
+  }
   report(progress, "solving", 0, 0);
   const Index targets = problem.y.cols, solved = solved_targets(problem);
   fit.model = {Matrix<double>(problem.x.cols, targets),

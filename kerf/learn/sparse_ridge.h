@@ -33,7 +33,7 @@ struct SparseRidgeProblem {
 struct SparseRidgeFit {
   LinearModel model;
   LambdaChoice choice;
-  Matrix<double> left_out;  ///< what the other folds predict for each row; empty with one lambda
+  Matrix<double> left_out;  ///< what the other folds predict for each row; empty: no such folds
   double residual = 0;      ///< of the worst target, relative
 };
 

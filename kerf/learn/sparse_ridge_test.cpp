@@ -170,15 +170,16 @@ TEST(WideSparseRows, TakeALinearModelByDefault) {
               5 * std::sqrt(0.25 / kTrained + 0.25 / (kAll - kTrained)));
 }
 
-TEST(WideSparseRows, AGivenLambdaNeedsNoFolds) {
+TEST(WideSparseRows, AGivenLambdaHasCalibratedProbabilitiesToo) {
   FitOptions options;
   options.lambda = 1e-2;
+  options.solver = Solver::sparse;
   const auto [model, report] = fit_words(words(400, 9000, 20, 4), 400, options);
-  EXPECT_EQ(report.solver, Solver::sparse);
   EXPECT_EQ(report.lambda, 1e-2);
   EXPECT_FALSE(report.cv_error.has_value());
   ASSERT_TRUE(report.quality.has_value());
-  EXPECT_FALSE(report.quality->left_out());
+  EXPECT_TRUE(report.quality->left_out());
+  EXPECT_TRUE(report.temperature.has_value());
 }
 
 }  // namespace

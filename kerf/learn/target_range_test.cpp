@@ -136,7 +136,8 @@ TEST(ExtremeTargets, RefitFromKeptSums) {
   FitOptions options;
   options.solver = Solver::cholesky;
   options.checkpoint = folder.path("sums");
-  options.precision = Precision::double_;  // single sums a fit may refine, a refit has no rows for it
+  options.precision =
+      Precision::double_;  // single sums a fit may refine, a refit has no rows for it
   const Data data({0x1p-300});
   const FitResult first = fit_on(data, "rff", {{"features", "64"}}, options);
   const FitResult again = refit(model_from_bytes(model_to_bytes(first.model), "test"), options);

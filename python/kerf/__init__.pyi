@@ -253,7 +253,8 @@ class SkeletonFeatures(FeatureTransformer):
 class Linear(FeatureTransformer):
     def __init__(self, *,
         features: int = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...) -> None: ...
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
 
 class _Learner(BaseEstimator):
     seed_: int

@@ -1,6 +1,7 @@
 """The package under test is whatever `import kerf` finds: the build tree (PYTHONPATH=<build>/python, as ctest sets it) or an installed wheel."""
 import os
 import pathlib
+import signal
 import subprocess
 
 import numpy as np
@@ -10,6 +11,10 @@ import kerf
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
+
+# Where the tests run in the background of a shell, Ctrl-C is ignored, and every program they start would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def transformers():

@@ -23,7 +23,7 @@ def test_shape_type_and_repeatability(map, rows):
     Z = map.fit(rows).transform(rows)
     assert Z.shape == (60, 128) and Z.dtype == np.float32
     assert np.array_equal(Z, type(map)(**map.get_params()).fit_transform(rows))
-    if map._map_name != "nystrom":  # 60 rows for 128 landmarks: every row is one, whatever the seed
+    if map._map_name not in ("nystrom", "linear"):  # 60 rows for 128 landmarks: every row is one, whatever the seed; linear draws nothing
         assert not np.array_equal(Z, type(map)(**{**map.get_params(), "random_state": 2}).fit_transform(rows))
 
 
@@ -70,7 +70,7 @@ def test_estimates_its_exact_kernel(map, rows):
     Z, K = map.transform(rows).astype(np.float64), map.exact_kernel(rows)
     scale = np.sqrt(np.outer(K.diagonal(), K.diagonal()))
     # Chebyshev at eight standard deviations for each of 1,830 entries would be loose; the sums are of thousands of terms, nearly Gaussian.
-    assert np.abs((Z @ Z.T - K) / scale).max() < 8 * np.sqrt(map.relative_variance) + map.relative_bias
+    assert np.abs((Z @ Z.T - K) / scale).max() < 8 * np.sqrt(map.relative_variance) + map.relative_bias + 1e-14  # linear: rounding alone
 
 
 @maps
@@ -151,7 +151,7 @@ def test_module_refuses_what_would_read_outside():
     values, columns = np.ones(2, np.float32), np.array([0, 1], np.int32)
     for bad in [(values, np.array([0, 3], np.int32), np.array([0, 2]), 3), (values, np.array([-1, 1], np.int32), np.array([0, 2]), 3),
                 (values, columns, np.array([0, 5]), 3), (values, columns, np.array([1, 2]), 3), (values, columns, np.array([0, 2, 1]), 3),
-                (values, columns[::-1].copy(), np.array([0, 2]), 3), (values, columns, np.array([], np.int64), 3), np.ones((2, 3)), np.ones(3, np.float32)]:
+                (values, columns[::-1].copy(), np.array([0, 2]), 3), (values, columns, np.array([], np.int64), 3), np.ones((2, 4)), np.ones(3, np.float32)]:
         with pytest.raises(ValueError):
             map.transform(bad)
     with pytest.raises(ValueError):

@@ -241,6 +241,9 @@ def test_numbers_beyond_float32():
             with pytest.raises(ValueError, match="too large for float32"):
                 kerf.KernelRidge(map="rff", features=16).fit(rows, Y)
     with pytest.warns(UserWarning, match="3 columns .* vary by less than float32 can hold"):
+        kerf.RFF(features=16).fit(X * 1e-40)
+    with pytest.raises(ValueError, match="below the range of single precision"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         kerf.RFF(features=16).fit(X * 1e-46)
 
 

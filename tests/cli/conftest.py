@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("KERF_PROGRAM", str(ROOT / "build" / "release" / "bin" / "kerf"))
 DATA = ROOT / "data"
+
+# Where the tests run in the background of a shell, Ctrl-C is ignored, and every program they start would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Result:
