@@ -295,8 +295,11 @@ TEST(SharedData, EverySetLoadsSlow) {
                        name == "test_batch.bin.xz";
     if (!table && !other) continue;
     SCOPED_TRACE(name);
-    const DataSummary summary =
-        open_dataset({entry.path().string()}, {.missing = Missing::mean}, rng::Key{1}).summary;
+    DataOptions options{.missing = Missing::mean};
+    if (name ==
+        "flights.csv.gz")  // as people have tables: a word for every aircraft, times, no target
+      options = {.target = "arr_delay", .drop = "tailnum,time_hour", .missing = Missing::drop};
+    const DataSummary summary = open_dataset({entry.path().string()}, options, rng::Key{1}).summary;
     EXPECT_GT(summary.rows, 0);
     if (entry.path().parent_path().filename() == "uci_fd") {
       EXPECT_EQ(summary.task, Task::classification) << summary.task_reason;
