@@ -18,7 +18,7 @@ MAY_INCLUDE = {
 }
 # Foreign libraries that only one file may name.
 ONLY_IN = {
-    "cblas.h": "kerf/core/blas.cpp",
+    "cblas.h": "kerf/core/blas_calls.h",
     "thread": "kerf/core/parallel.cpp",
     "fftw3.h": "kerf/transforms/fft_fftw.cpp",
     "kissfft/kiss_fft.h": "kerf/transforms/fft_kissfft.cpp",

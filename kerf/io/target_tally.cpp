@@ -44,10 +44,11 @@ std::string TargetTally::spelling_note(const std::string& target) const {
                          target, quoted(number.name), quoted(number.other));
     const auto [same, is_new] = values.emplace(exact_number(number.name), &number.name);
     if (!is_new)
-      return fmt::format("the target {} has {} and {}, equal numbers written differently: taken "
-                         "for two classes",
-                         target, quoted(std::min(*same->second, number.name)),
-                         quoted(std::max(*same->second, number.name)));
+      return fmt::format(
+          "the target {} has {} and {}, equal numbers written differently: taken "
+          "for two classes",
+          target, quoted(std::min(*same->second, number.name)),
+          quoted(std::max(*same->second, number.name)));
   }
   return "";
 }

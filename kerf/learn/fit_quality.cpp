@@ -35,7 +35,8 @@ std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how)
   const auto tally = scores.tally();
   if (!(tally.weight > 0)) return std::nullopt;
   return FitQuality{"accuracy", tally.right / tally.weight, tally.commonest / tally.weight,
-                    kChanceOfClasses * std::sqrt(tally.disagreements) / tally.weight, std::move(how)};
+                    kChanceOfClasses * std::sqrt(tally.disagreements) / tally.weight,
+                    std::move(how)};
 }
 
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
