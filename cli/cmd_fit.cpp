@@ -159,11 +159,12 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   for (const auto& note : report.notes) fmt::print("          {}\n", printable(note));
   if (report.quality)
     fmt::print("{}  {}\n", bold("quality "), printable(describe(*report.quality)));
-  if (report.cv_error)
+  if (!report.path.empty())
     fmt::print("{}  {:.3g}, chosen among {} by {}\n", bold("lambda  "), report.lambda,
                report.path.size(), report.validation);
   else
-    fmt::print("{}  {:.3g}, as given\n", bold("lambda  "), report.lambda);
+    fmt::print("{}  {:.3g}{}\n", bold("lambda  "), report.lambda,
+               arguments.fit_options.contains("lambda") ? ", as given" : "");
   const auto& s = report.seconds;
   fmt::print("{}  {} (reading {}, features {}, sums {}, solving {}), peak memory {}\n",
              bold("time    "), human_seconds(s.total), human_seconds(s.read),

@@ -60,6 +60,8 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
   const bool wide = arguments.precision == "double" && !data.summary.is_sparse;
   if (wide) data.keep_double();
+  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
+    data.centre_large_columns();
   const Scaling scaling = make_scaling(options.scale, data.summary);
   Params params = arguments.kernel_options;
   for (const auto& option : entry.options())

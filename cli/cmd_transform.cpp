@@ -85,7 +85,9 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   entry.complete(options);
   const auto data_options = read_input_options(arguments.data_options, "kerf transform", common);
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
-  const Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
+  Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
+  if (resolve_scale(fit_options.scale, data.summary) == ScaleKind::standard)
+    data.centre_large_columns();
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);
   const Params complete =
       entry.complete(resolve_automatic(entry.options(), options, data.summary, scaling));

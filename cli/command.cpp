@@ -68,7 +68,7 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
   command->footer(examples.empty() ? "" : "Examples:\n" + examples);
   command->option_defaults()->group("General");
   command->add_flag("--json", common.json, "print one JSON object on standard output");
-  command->add_flag("-q,--quiet", common.quiet, "print nothing but results and errors");
+  command->add_flag("-q,--quiet", common.quiet, "print nothing but results, warnings and errors");
   command->add_flag("-v,--verbose", common.verbose, "say more");
   command
       ->add_option("--threads", common.threads,

@@ -43,7 +43,7 @@ T by_column(const Scaling& scaling, std::size_t column, T x) {
 /// How far a number that is `outside` beyond the range's end stays beyond it.
 template <class T>
 T drawn_back(T outside, T half, bool& is_far) {
-  is_far |= outside > half;
+  is_far |= outside > half && half > 0;  // a column that never varied has no range to be far from
   return half > 0 ? -half * std::expm1(-outside / half) : T{0};
 }
 
@@ -153,7 +153,8 @@ Index Scaling::apply(RowBlock& block) const {
 
 void Scaling::keep_range(const DataSummary& summary) {
   const std::size_t columns = summary.least.size();
-  if (columns != summary.mean.size() || unit_rows || summary.image.present() || summary.is_bytes)
+  if (columns != summary.mean.size() || unit_rows || summary.is_sparse || summary.image.present() ||
+      summary.is_bytes)
     return;
   for (std::size_t k = 0; k < columns; ++k) {
     lower.push_back(by_column(*this, k, static_cast<float>(summary.least[k])));
@@ -191,11 +192,6 @@ double Scaling::typical_norm(const DataSummary& summary) const {
   return total > 0 ? std::sqrt(total) : 1;
 }
 
-bool grows_with_rows(const Kernel& kernel, Index dim) {
-  const std::vector<double> x(static_cast<std::size_t>(dim), 1.0), far(x.size(), 16.0);
-  return std::abs(kernel(far, far) - kernel(x, x)) > 1e-6 * std::abs(kernel(x, x));
-}
-
 ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary) {
   if (kind != ScaleKind::automatic) return kind;
   if (summary.is_sparse) return ScaleKind::rms;
@@ -218,7 +214,7 @@ static void require_visible_columns(const DataSummary& summary) {
                  "the values of input column {} are about {:.2g}, below the range of single "
                  "precision, in which features are computed: multiply the column by {:.0e}, or "
                  "leave it out",
-                 k, size, 1 / size);
+                 k, size, std::min(1e300, 1 / size));
   }
 }
 

@@ -8,12 +8,13 @@
 //   auto       images: unit, or channel for maps and kernels that convolve; other tables: standard;
 //              sparse rows: what sparse_choice.h prefers, where there are targets; else rms
 //
-// Then, where a model is of a kernel that grows with its rows (k(x, x) is not constant: ntk, nngp,
-// arccos of order 1, polynomials) and would extrapolate without bound, a column's numbers outside
-// [a, b], those of training, are drawn back:
+// Then, in a fit, a column's numbers outside [a, b], those of training, are drawn back: a kernel that
+// grows with its rows (ntk, nngp, arccos of order 1, polynomials) would extrapolate without bound, and
+// the features of one that does not have an error there that nothing was fitted to:
 //   x > b  to  b + w (1 - exp((b - x) / w)),  w = (b - a) / 2;  x < a likewise
 // Numbers of training keep their bits; the function is smooth, increases, and stays within w of
-// [a, b].  A number is far outside if it is more than w outside.  Not for unit rows and images.
+// [a, b].  A number is far outside if it is more than w outside.  Not for unit rows, images
+// and sparse rows: a word that training had once has no range.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -52,9 +53,6 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary);
 /// The same for a map or kernel of these options.
 ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
                         std::span<const OptionInfo> options);
-
-/// Whether k(x, x) depends on x.
-bool grows_with_rows(const Kernel& kernel, Index dim);
 
 /// Throws Error (usage) if sparse rows would have to be centred.
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary);

@@ -102,7 +102,9 @@ class Encoder {
   std::vector<Route> routes_;  // one per raw column
   Route label_route_;
   std::vector<Run> runs_;
-  std::vector<double> offsets_;            // one per raw column
+  std::vector<double> offsets_;  // one per raw column
+  static Names names_of_levels(const EncodedColumn& column);
+
   std::vector<Names> levels_;              // one per category
   std::vector<Index> first_input_;         // of each column of the encoding
   std::vector<std::size_t> level_number_;  // of each column of the encoding

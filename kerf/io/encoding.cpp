@@ -141,6 +141,7 @@ std::string Encoding::to_json() const {
                  {"task", task == Task::classification ? "classification" : "regression"},
                  {"classes", classes}};
   if (!label_type.empty()) object["label_type"] = label_type;
+  if (channels_first) object["channels_first"] = true;
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
   if (is_bytes) object["bytes"] = true;
   if (wide) object["wide"] = true;
@@ -182,6 +183,7 @@ Encoding Encoding::from_json(std::string_view text) {
       encoding.first_index = whole(object, "first_index", 0, 1);
     encoding.is_bytes = object.value("bytes", false);
     encoding.wide = object.value("wide", false);
+    encoding.channels_first = object.value("channels_first", false);
     if (object.contains("image")) {
       const auto sizes = object.at("image").get<std::vector<std::int64_t>>();
       if (sizes.size() != 3) fail_json("image does not have three sizes");

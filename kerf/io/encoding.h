@@ -40,7 +40,8 @@ struct Encoding {
   bool is_bytes = false;               ///< inputs are 0 .. 255
   bool wide = false;                   ///< table: rows come in double too (RowBlock::wide)
   ImageShape image;
-  std::vector<double> means;  ///< pixels: stand for missing values; empty: there may be none
+  bool channels_first = false;  ///< Python's images were so: flat rows of them are in doubt
+  std::vector<double> means;    ///< pixels: stand for missing values; empty: there may be none
   Missing missing = Missing::error;
   Task task = Task::regression;
   std::vector<std::string> classes;  ///< classification: names in order of class number

@@ -45,11 +45,7 @@ void plan_model(const FitJob& job, const Params& options, FitResult& result) {
   model.scaling = make_scaling(outcome.scale, job.summary);
   model.recipe = {kExactMap, resolve_kernel(options, job.summary, model.scaling),
                   static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
-  const Params& resolved = model.recipe.options;
-  const auto kernel = find_kernel(exact_kernel_name(resolved)).make(exact_kernel_params(resolved));
-  if (job.options.clip && !job.summary.image.present() &&
-      grows_with_rows(*kernel, model.recipe.in_dim))
-    model.scaling.keep_range(job.summary);
+  if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
 }
 
 void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitResult& result) {

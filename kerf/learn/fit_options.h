@@ -84,9 +84,7 @@ struct FitOptions {
         "scale", scale, kScaleNames,
         "how columns are scaled; auto: images unit rows, tables standard, sparse rows the best "
         "of unit, rms and none on a sample");
-    v.flag("clip", clip,
-           "draw numbers outside a column's range in training back to it, smoothly, for maps that "
-           "grow with the row (ntk, arccos)");
+    v.flag("clip", clip, "draw numbers outside a column's range in training back to it, smoothly");
     v.choice(
         "solver", solver, kSolverNames,
         "how the weights are found; auto: the one expected to be quickest in the memory given");

@@ -10,6 +10,7 @@ namespace kerf {
 namespace {
 
 constexpr double kChance = 3, kChanceOfClasses = 2;  // standard errors
+constexpr double kMostChance = 0.05;  // more is a gain that people see, however few the rows
 
 double target_squares(std::span<const NormalEquations> sums, double& weight) {
   double squares = 0;
@@ -28,15 +29,17 @@ double target_squares(std::span<const NormalEquations> sums, double& weight) {
 std::optional<FitQuality> explained(double error, double constant_error, double rows,
                                     std::string how) {
   if (!(constant_error > 0) || !std::isfinite(error) || !(rows > 0)) return std::nullopt;
-  return FitQuality{"r2", 1 - error / constant_error, 0, kChance * kChance / rows, std::move(how)};
+  return FitQuality{"r2", 1 - error / constant_error, 0,
+                    std::min(kMostChance, kChance * kChance / rows), std::move(how)};
 }
 
 std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how) {
   const auto tally = scores.tally();
   if (!(tally.weight > 0)) return std::nullopt;
-  return FitQuality{"accuracy", tally.right / tally.weight, tally.commonest / tally.weight,
-                    kChanceOfClasses * std::sqrt(tally.disagreements) / tally.weight,
-                    std::move(how)};
+  return FitQuality{
+      "accuracy", tally.right / tally.weight, tally.commonest / tally.weight,
+      std::min(kMostChance, kChanceOfClasses * std::sqrt(tally.disagreements) / tally.weight),
+      std::move(how)};
 }
 
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
@@ -126,7 +129,8 @@ void judge_fit(FitResult& result, ClassWeight class_weight) {
   // On the rows trained on any fit beats a constant, except one that has learned nothing.
   if (quality.value > quality.constant + (quality.left_out() ? quality.chance : 0)) return;
   report.warnings.push_back(
-      fmt::format("no better than a constant: {}{}", describe(quality),
+      fmt::format("{} better than a constant: {}{}",
+                  quality.value > quality.constant ? "hardly" : "no", describe(quality),
                   quality.left_out() ? "; do the inputs tell anything about the target?" : ""));
 }
 

@@ -72,13 +72,15 @@ TEST(FitQuality, AFitThatLearnsNothingSaysSo) {
   for (const char* map : {"rff", "exact", "auto"})
     for (const Task task : {Task::regression, Task::classification}) {
       const auto result = fit_on(make_data(0, task), task, {}, map);
-      EXPECT_THAT(result.report.warnings, Contains(HasSubstr("no better than a constant"))) << map;
+      EXPECT_THAT(result.report.warnings, Contains(HasSubstr("better than a constant"))) << map;
     }
 }
 
 TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
   const Data data = make_data(1);
-  const auto report = fit_on(data, Task::regression, {.solver = Solver::cholesky}).report;
+  FitOptions options;
+  options.solver = Solver::cholesky;
+  const auto report = fit_on(data, Task::regression, options).report;
   // With five folds of random rows the constant's error is the variance, but for O(1/rows).
   double mean = 0, variance = 0;
   for (Index i = 0; i < kRows; ++i) mean += data.y(i, 0) / kRows;

@@ -73,8 +73,9 @@ void FoldBuffers::flush(Index fold) {
   // A buffer that is not full shows only the rows it has; their memory stays.
   if (!buffer.rows.is_sparse) buffer.rows.dense.resize(buffer.filled, buffer.rows.dense.cols());
   buffer.rows.targets.resize(buffer.filled, buffer.rows.targets.cols());
+  buffer.filled =
+      0;  // first: if the work is stopped, the next row must not be written past the end
   flush_(fold, buffer.rows);
-  buffer.filled = 0;
 }
 
 }  // namespace kerf

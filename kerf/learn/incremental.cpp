@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kerf/core/interrupt.h"
 #include "kerf/core/memory.h"
 #include "kerf/core/require.h"
 #include "kerf/core/version.h"
@@ -100,9 +101,7 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   model.scaling = make_scaling(start_.report.scale, first);
   model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
                   options.seed_of_map(), first.cols};
-  if (options.clip && !first.image.present() &&
-      grows_with_rows(*entry.kernel(model.recipe.options), first.cols))
-    model.scaling.keep_range(first);
+  if (options.clip && !first.image.present()) model.scaling.keep_range(first);
   map_ = model.recipe.make(memory_limit);
   if (features_are_zero(*map_, first, model.scaling))
     start_.report.warnings.push_back(zero_features_warning(map));
@@ -178,7 +177,14 @@ void IncrementalFit::start_sums() {
   kept_.clear();
 }
 
+void IncrementalFit::check_whole() const {
+  KERF_REQUIRE(!given_up_, usage,
+               "the work on an earlier block was stopped halfway, and its rows are in the sums in "
+               "part: begin anew");
+}
+
 void IncrementalFit::add(RowBlock& block) {
+  check_whole();
   const Model& model = start_.model;
   KERF_REQUIRE(block.x().cols() == model.recipe.in_dim, data,
                "the rows have {} columns, but those before had {}", block.x().cols(),
@@ -197,6 +203,8 @@ void IncrementalFit::add(RowBlock& block) {
                "--solver dual is for fewer rows than features");
   for (const double weight : block.weights)
     KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "a row has the weight {}", weight);
+  const InterruptScope whole_or_not_at_all([] {});
+  given_up_ = true;  // unless it comes to its end
   // Rows before keep their features: they are inside the narrower range.
   start_.model.scaling.widen_range(block);
   model.scaling.apply(block);
@@ -207,6 +215,7 @@ void IncrementalFit::add(RowBlock& block) {
     buffers_->add(block);
   else
     kept_.push_back(copy_of(block));
+  given_up_ = false;
 }
 
 void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
@@ -252,7 +261,12 @@ void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) con
 }
 
 void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
-  buffers_->finish();
+  {
+    const InterruptScope whole_or_not_at_all([] {});
+    given_up_ = true;  // unless it comes to its end
+    buffers_->finish();
+    given_up_ = false;
+  }
   result.model.linear = solve_fold_sums(sums_, options_, progress, result.report);
   if (!targets_.classification()) return;
   if (const auto others = model_without(sums_, left_out_fold_, result.report))
@@ -260,6 +274,7 @@ void IncrementalFit::solve_sums(const Progress& progress, FitResult& result) {
 }
 
 FitResult IncrementalFit::solve(const Progress& progress) {
+  check_whole();
   KERF_REQUIRE(rows_ >= 2, data, "training needs at least 2 rows, not {}", rows_);
   FitResult result;
   const Model& start = start_.model;

@@ -33,11 +33,14 @@ class IncrementalFit {
   /// Adds rows, which are scaled in place.  Class numbers and weights must be valid.
   void add(RowBlock& block);
   Index rows() const { return rows_; }
+  /// Rows of a piece of work that was stopped are in the sums in part: all that follows is refused.
+  void give_up() { given_up_ = true; }
 
   /// The model of all rows so far; more may be added afterwards.
   FitResult solve(const Progress& progress = {});
 
  private:
+  void check_whole() const;
   void start_sums();
   void add_to_sums(Index fold, const RowBlock& rows);
   void solve_dual(const Progress& progress, FitResult& result) const;
@@ -54,6 +57,7 @@ class IncrementalFit {
   FitResult start_;         // recipe, scaling and everything else that does not change
   std::unique_ptr<FeatureMap> map_;
   Index rows_ = 0;
+  bool given_up_ = false;
   std::vector<RowBlock> kept_;            // until there are sums,
   std::unique_ptr<FoldBuffers> buffers_;  // rows on their way there
   std::vector<NormalEquations> sums_;     // folds_ of them

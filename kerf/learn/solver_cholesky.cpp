@@ -53,8 +53,8 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
   sums.clear();
   Refined found = refine_ridge(rows, origin, factor.view(), outcome.lambda, solved.model);
   outcome.notes.push_back(fmt::format(
-      "refined in double by {} more pass{} over the rows: rounding in the sums may have moved "
-      "predictions by {:.1g} standard deviations of the target",
+      "refined in double by {} more pass{} over the rows: without it, rounding in the sums might "
+      "have moved predictions by {:.1g} standard deviations of the target",
       found.passes, found.passes == 1 ? "" : "es", solved.error));
   if (found.residual > kTolerable)
     outcome.warnings.push_back(rounding_warning(found.residual, precision));

@@ -84,11 +84,13 @@ SparseChoice choose_for_sparse(const DataSummary& summary, const FitOptions& opt
                                const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   SparseChoice best;
+  std::vector<ScaleKind> kinds = {ScaleKind::unit, ScaleKind::none, ScaleKind::rms};
+  if (options.scale != ScaleKind::automatic) kinds = {best.scale = options.scale};
   const Index count = std::min(summary.sample.rows(), kRows);
   if (count < kFewestRows || summary.sample.targets.cols() == 0) return best;
   double least = 0;
   std::string errors;
-  for (const ScaleKind kind : {ScaleKind::unit, ScaleKind::none, ScaleKind::rms}) {
+  for (const ScaleKind kind : kinds) {
     report(progress, "choosing the scale", static_cast<Index>(kind), 0);
     RowBlock rows = first_rows(summary.sample, count);
     Matrix<double> targets;
@@ -104,8 +106,9 @@ SparseChoice choose_for_sparse(const DataSummary& summary, const FitOptions& opt
     best.scale = kind;
     best.kernels = std::move(kernels);
   }
-  best.note = fmt::format("scale {}: least error of {} rows ({})",
-                          kScaleNames[static_cast<int>(best.scale)], count, errors);
+  if (kinds.size() > 1)
+    best.note = fmt::format("scale {}: least error of {} rows ({})",
+                            kScaleNames[static_cast<int>(best.scale)], count, errors);
   best.kernels.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return best;

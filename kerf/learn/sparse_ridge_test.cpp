@@ -140,11 +140,12 @@ TEST(SparseRidge, TwoClassesAreOneProblem) {
   EXPECT_NEAR(one.choice.cv_error, both.choice.cv_error, 1e-9);
 }
 
-FitResult fit_words(const Words& data, Index rows, const FitOptions& options) {
+FitResult fit_words(const Words& data, Index rows, const FitOptions& options,
+                    const std::string& map = kAutoMap, const Params& map_options = {}) {
   const RowsView x = data.x.view();
   MemorySource source(x.slice(0, rows), data.y.view().slice(0, rows));
   const auto summary = summarise(source, Task::classification, {"no", "yes"}, rng::Key{1});
-  return fit(source, summary, kAutoMap, {}, options);
+  return fit(source, summary, map, map_options, options);
 }
 
 TEST(WideSparseRows, TakeALinearModelByDefault) {
@@ -174,7 +175,8 @@ TEST(WideSparseRows, AGivenLambdaHasCalibratedProbabilitiesToo) {
   FitOptions options;
   options.lambda = 1e-2;
   options.solver = Solver::sparse;
-  const auto [model, report] = fit_words(words(400, 9000, 20, 4), 400, options);
+  const auto [model, report] =
+      fit_words(words(400, 9000, 20, 4), 400, options, "linear", {{"features", "9000"}});
   EXPECT_EQ(report.lambda, 1e-2);
   EXPECT_FALSE(report.cv_error.has_value());
   ASSERT_TRUE(report.quality.has_value());

@@ -42,7 +42,7 @@ void check_target_scale(const DataSummary& summary) {
     KERF_REQUIRE(scale >= kLeast && scale <= kMost, data,
                  "the target varies by about {:.2g}, whose square is outside the range of double "
                  "precision: multiply it by {:.0e}",
-                 scale, 1 / scale);
+                 scale, std::min(1e300, 1 / scale));
 }
 
 void restore_targets(std::span<const double> scale, FitResult& result) {

@@ -77,9 +77,7 @@ void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& m
   model.recipe = {entry.name,
                   entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
                   job.options.seed_of_map(), job.summary.cols};
-  if (job.options.clip && !job.summary.image.present() &&
-      grows_with_rows(*entry.kernel(model.recipe.options), model.recipe.in_dim))
-    model.scaling.keep_range(job.summary);
+  if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
 }
 
 /// About how many numbers all sparse rows hold; 0: rows are dense.
@@ -281,7 +279,9 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_target_scale(summary);
   FitOptions settled = options;
   SparseChoice sparse;
-  if (wants_sparse_choice(summary, options)) {
+  const bool may_be_linear =
+      map == kAutoMap && summary.is_sparse && !summary.image.present();  // with a given scale too
+  if (may_be_linear || wants_sparse_choice(summary, options)) {
     sparse = choose_for_sparse(summary, options, progress);
     settled.scale = sparse.scale;
   }

@@ -32,7 +32,8 @@ constexpr Index kBlockRows = 4096;
 /// A model with what applies it.
 class TrainedModel {
  public:
-  explicit TrainedModel(Model model) : model_(std::move(model)), predictor_(model_) {}
+  explicit TrainedModel(Model model, Index memory_limit = 0)
+      : model_(std::move(model)), predictor_(model_, memory_limit) {}
   TrainedModel(const TrainedModel&) = delete;
 
   const Model& model() const { return model_; }
@@ -206,10 +207,15 @@ class Incremental {
     const Released no_gil;
     require_finite(rows.view);
     if (!fit_) start(source, progress);
-    RowBlock block;
-    while (source.next(block)) {
-      fit_->add(block);
-      report(progress, "features", fit_->rows(), 0);
+    const Index before = fit_->rows();
+    try {
+      for (RowBlock block; source.next(block);) {
+        fit_->add(block);
+        report(progress, "features", fit_->rows(), 0);
+      }
+    } catch (...) {
+      if (fit_->rows() != before) fit_->give_up();  // a part of the rows is in
+      throw;
     }
   }
 
@@ -322,9 +328,9 @@ void add_models(py::module_& module) {
              save_model(self.model(), path);
            })
       .def_static("load",
-                  [](const std::string& path) {
+                  [](const std::string& path, Index memory_limit) {
                     const Released no_gil;
-                    return std::make_shared<TrainedModel>(load_model(path));
+                    return std::make_shared<TrainedModel>(load_model(path), memory_limit);
                   })
       .def(py::pickle(
           [](const TrainedModel& self) { return py::bytes(model_to_bytes(self.model())); },

@@ -32,11 +32,11 @@ class Blocks:
         if first:
             self.seed_ = seed_of(self.random_state)
         asked = (*self._map_and_options(), self._fit_options())
+        if not first and asked != self.__dict__.setdefault("_asked_of_sums", asked):
+            raise ValueError("parameters have changed since the rows before, and their sums are those of the old ones: fit anew, or take a clone")
         if "_incremental" in self.__dict__:
-            if asked != self._asked_of_blocks:
-                raise ValueError("parameters have changed since the first block, and the sums of the blocks are those of the old ones: fit anew, or take a clone")
             return self._incremental
-        self._asked_of_blocks = asked
+        self._asked_of_sums = asked
         if not first:
             return _kerf.Incremental(self._model, self._fit_options(), self._memory())
         encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())

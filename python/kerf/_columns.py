@@ -20,9 +20,10 @@ _SMALLEST = float(np.finfo(np.float32).tiny)  # below, float32 has fewer digits,
 def _natural(text):
     """Numbers by value before words by spelling: the library's order of levels and classes."""
     try:
-        return (0, float(text), "")
+        value = float(text)
     except ValueError:
-        return (1, 0.0, text)
+        value = np.nan
+    return (1, 0.0, text) if np.isnan(value) else (0, value, text)  # 1 and 01 are equal, and must not be in the order of a set
 
 
 def _is_category(column):
@@ -182,6 +183,8 @@ class Columns:
                 encoding["bytes"] = True
             if self.image:
                 encoding["image"] = list(self.image)
+            if self.channels_first:
+                encoding["channels_first"] = True
             return json.dumps(encoding)
         columns = len(self.levels) if self.levels else self.inputs
         roles = ["n" if not self.levels or self.levels[j] is None else "c" for j in range(columns)]
@@ -201,7 +204,7 @@ class Columns:
         encoding, self = json.loads(text), cls()
         self.kind, self.inputs, self.is_bytes = encoding["kind"], encoding["inputs"], encoding.get("bytes", False)
         self.image = tuple(encoding["image"]) if "image" in encoding else None
-        self.wide = encoding.get("wide", False)
+        self.wide, self.channels_first = encoding.get("wide", False), encoding.get("channels_first", False)
         if self.kind != "table":
             return self
         inputs = [j for j, role in enumerate(encoding["roles"]) if role in "nc"]

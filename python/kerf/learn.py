@@ -30,6 +30,11 @@ FIT_OPTIONS = _kerf.fit_options()
 _FOR_CLASSES = {"class-weight"}  # options that mean nothing in a regression
 
 
+def _bytes(limit):
+    """A memory limit as the library takes it; 0: what it allows by itself."""
+    return 0 if limit is None else _kerf.parse_bytes(str(limit))
+
+
 def _union_of_map_options():
     """(maps, option), each name once; those of map exact are those of the kernels, with `kernel` among all of them."""
     found = {}
@@ -144,9 +149,7 @@ class _Learner(Blocks, BaseEstimator):
         return check_weights(sample_weight, np.empty((len(y), 0)))
 
     def _memory(self):
-        if self.memory_limit is None:
-            return 0
-        return _kerf.parse_bytes(str(self.memory_limit))
+        return _bytes(self.memory_limit)
 
     def _centres(self):
         """Whether columns will be centred, or need not be: then large offsets can go in double before rounding."""
@@ -177,9 +180,9 @@ class _Learner(Blocks, BaseEstimator):
         for name in ("_model", "_incremental"):
             self.__dict__.pop(name, None)
         problem, encoding = self._learn_problem(X, y, sample_weight)
+        map, options, fit_options = self._asked_of_sums = (*self._map_and_options(), self._fit_options())
         with Progress(self.progress) as callback:
-            self._take(*_kerf.fit(*problem, *self._map_and_options(), {**self._fit_options(), **self._map_seed()}, encoding, self._command(), self._memory(),
-                                  callback))
+            self._take(*_kerf.fit(*problem, map, options, {**fit_options, **self._map_seed()}, encoding, self._command(), self._memory(), callback))
         return self
 
     def _learn_problem(self, X, y, sample_weight=None):
@@ -226,17 +229,20 @@ class _Learner(Blocks, BaseEstimator):
     @property
     def feature_weights_(self):
         weights = self._fitted().weights
-        return weights.T if self._outputs_2d else weights[:, 0]
+        return self._in_order(weights.T) if self._outputs_2d else weights[:, 0]
 
     @property
     def intercept_(self):
         intercept = self._fitted().intercept
-        return intercept if self._outputs_2d else float(intercept[0])
+        return self._in_order(intercept) if self._outputs_2d else float(intercept[0])
 
     @property
     def report_(self):
         self._fitted()
         return self._report
+
+    def _in_order(self, by_output):
+        return by_output
 
     # ---- use ------------------------------------------------------------------------------------------
 
@@ -267,7 +273,7 @@ class _Learner(Blocks, BaseEstimator):
         if "_incremental" in self.__dict__:
             self._fitted()
         state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
-        return {name: value for name, value in state.items() if name not in ("_incremental", "_asked_of_blocks")}
+        return {name: value for name, value in state.items() if name != "_incremental"}
 
     def _more_tags(self):  # scikit-learn before 1.6
         return {"multioutput": self._task == "regression"}
@@ -288,7 +294,7 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
         return []
 
     def _label_type(self):
-        return None
+        return "column" if self._outputs_2d else None  # what a file cannot say of a single target
 
     def _learn_targets(self, y):
         self._outputs_2d = y.ndim == 2
@@ -323,6 +329,17 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
 class _KernelClassifier(ClassifierMixin, _Learner):
     _task = "classification"
     _outputs_2d = True
+    _order = None  # of the model's classes, where a file has them in another one than scikit-learn; None: the same
+
+    def _take_labels(self, labels):
+        order = np.argsort(labels, kind="stable")
+        self.classes_, self._order = labels[order], None if (order == np.arange(len(order))).all() else order
+
+    def _in_order(self, by_output):
+        return by_output if self._order is None else by_output[self._order]
+
+    def _scores(self, X):
+        return self._in_order(super()._scores(X).T).T
 
     def _checks_of_y(self):
         return {}
@@ -335,7 +352,7 @@ class _KernelClassifier(ClassifierMixin, _Learner):
 
     def _learn_targets(self, y):
         check_classification_targets(y)
-        self.classes_ = np.unique(y)
+        self.classes_, self._order = np.unique(y), None
         if len(self.classes_) < 2:
             raise ValueError(f"every row has the same class {self.classes_[0]!r}: classification needs at least two")
         return self._use_targets(y)
@@ -346,6 +363,8 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         wrong = (numbers >= len(self.classes_)) | (self.classes_[np.minimum(numbers, len(self.classes_) - 1)] != y)
         if wrong.any():
             raise ValueError(f"y contains {np.asarray(y)[wrong][0]!r}, which is none of the classes {list(self.classes_)}")
+        if self._order is not None:
+            numbers = self._order[numbers]
         return np.ascontiguousarray(numbers.reshape(-1, 1), dtype=np.float64)
 
     def _row_weights(self, sample_weight, y):
@@ -390,7 +409,7 @@ class _KernelClassifier(ClassifierMixin, _Learner):
 
         Softmax of the scores times a factor fitted on rows left out, whether `lambda_` is given or chosen, after `partial_fit` too.
         """
-        return self._fitted().probabilities(use_rows(self, X)[0])
+        return self._in_order(self._fitted().probabilities(use_rows(self, X)[0]).T).T
 
     def predict(self, X):
         """The class with the largest score."""
@@ -400,6 +419,8 @@ class _KernelClassifier(ClassifierMixin, _Learner):
 
 def _class_name(label):
     """As a CSV file would have it: whole numbers without a point."""
+    if isinstance(label, bytes):
+        return label.decode("latin-1")
     if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(label) < 2**53:
         return str(int(label))
     return str(label)
@@ -409,6 +430,8 @@ def _label_type(labels):
     """What a model file says of the labels, so that `_class_labels` makes the same of their names; None: it cannot."""
     if labels.dtype.kind == "U":
         return "str"
+    if labels.dtype.kind == "S":
+        return "bytes"
     if labels.dtype.kind != "O":
         return labels.dtype.name
     return "object" if all(isinstance(label, str) for label in labels) else None
@@ -464,17 +487,18 @@ KernelRidge = _make("KernelRidge", _KernelRidge, "Kernel ridge regression at the
 KernelClassifier = _make("KernelClassifier", _KernelClassifier, "Classification with a kernel at the cost of a linear model: ridge regression on one column per class.")
 
 
-def load(path):
+def load(path, memory_limit=None):
     """A model file, written by `save`, by the program or by C++, as a fitted `KernelRidge` or `KernelClassifier`.
 
     A model that was trained on a file with a header takes frames with those columns (`feature_names_in_`), or arrays in that order.
     Classes come back as they were in Python.  Those of a model that the program made of a file are numbers if every one is written as a
-    number would be (7, 0.5, but not 007), and text otherwise.
+    number would be (7, 0.5, but not 007), and text otherwise.  `memory_limit` bounds what the model's map may take, in bytes or as "1G"; None: half of
+    what is free.
     """
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no model file {path!r}")
-    model = _kerf.Model.load(path)
+    model = _kerf.Model.load(path, _bytes(memory_limit))
     about = model.describe()
     kind = KernelClassifier if about["task"] == "classification" else KernelRidge
     estimator = kind(**_parameters_asked(kind, about))
@@ -491,11 +515,12 @@ def load(path):
     else:
         columns.names = None
     if kind is KernelClassifier:
-        estimator.classes_ = _class_labels(about["classes"], json.loads(about["encoding"] or "{}").get("label_type", ""))
+        labels = _class_labels(about["classes"], json.loads(about["encoding"] or "{}").get("label_type", ""))
+        estimator._take_labels(labels)
         if about["asked"] and about["asked"]["class_weights"]:
-            estimator.class_weight = dict(zip(estimator.classes_.tolist(), about["asked"]["class_weights"]))
+            estimator.class_weight = dict(zip(labels.tolist(), about["asked"]["class_weights"]))
     else:
-        estimator._outputs_2d = about["outputs"] > 1
+        estimator._outputs_2d = about["outputs"] > 1 or json.loads(about["encoding"] or "{}").get("label_type") == "column"
     return estimator
 
 
@@ -522,6 +547,8 @@ def _class_labels(names, label_type):
     """The labels of a model's class names, in their order."""
     if label_type == "str":
         return np.array(names)
+    if label_type == "bytes":
+        return np.array([name.encode("latin-1") for name in names])
     if label_type == "object":
         return np.array(names, dtype=object)
     if label_type in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"):

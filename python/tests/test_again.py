@@ -1,6 +1,8 @@
 """A model that is trained, saved, loaded and trained again, or trained further: nothing that was asked for gets lost."""
+import os
 import pickle
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -182,3 +184,90 @@ def test_a_weight_of_no_class_is_an_error():
     for wrong in ({"a": 2.0, "c": 3.0}, {0: 1.0, 1: 2.0}):
         with pytest.raises(ValueError, match="none of the classes"):
             kerf.KernelClassifier(map="rff", features=16, class_weight=wrong).fit(X, y)
+
+
+def test_work_that_is_stopped_never_gives_wrong_sums():
+    """Ctrl-C inside a block left the heap damaged, rows counted in part, and later predictions wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4)).astype(np.float32)
+    y = np.sin(X[:, 0])
+    model = kerf.KernelRidge(map="rff", features=64, lambda_=1e-4).partial_fit(X[:500], y[:500])
+    before = model.predict(X[:5])
+
+    def stop(stage, done, total):
+        raise KeyboardInterrupt
+
+    model.set_params(progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, y)
+    model.set_params(progress=False)
+    assert np.array_equal(model.predict(X[:5]), before)  # the model of the whole blocks is still there
+    with pytest.raises(ValueError, match="stopped halfway"):
+        model.partial_fit(X, y)
+
+
+def test_parameters_changed_after_a_fit_that_kept_its_sums(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    model = kerf.KernelRidge(map="rff", features=40, solver="cholesky", checkpoint=str(tmp_path / "sums")).fit(X, X[:, 0])
+    model.set_params(map="arccos")
+    with pytest.raises(ValueError, match="parameters have changed"):
+        model.partial_fit(X, X[:, 0])
+
+
+def test_load_keeps_the_shape_of_targets_and_the_order_of_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    kerf.KernelRidge(map="rff", features=16).fit(X, X[:, :1]).save(tmp_path / "column.kerf")
+    assert kerf.load(tmp_path / "column.kerf").predict(X).shape == (90, 1)
+    labels = np.array([b"a", b"b"])[(X[:, 0] > 0).astype(int)]
+    model = kerf.KernelClassifier(map="rff", features=16).fit(X, labels)
+    model.save(tmp_path / "bytes.kerf")
+    assert kerf.load(tmp_path / "bytes.kerf").classes_.tolist() == [b"a", b"b"]
+
+
+def test_classes_of_the_program_are_sorted_as_scikit_learn_wants_them(tmp_path):
+    """9, 10 and a word: files have numbers by value, numpy sorts text."""
+    if not os.environ.get("KERF_PROGRAM"):
+        pytest.skip("needs the program kerf (KERF_PROGRAM)")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 2))
+    y = np.array(["9", "10", "unknown"])[np.digitize(X[:, 0], [-0.4, 0.4])]
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "".join(f"{a},{b},{c}\n" for (a, b), c in zip(X, y)))
+    command = [os.environ["KERF_PROGRAM"], "fit", "t.csv", "--map", "rff", "--features", "64", "-o", "t.kerf", "--quiet"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    model = kerf.load(tmp_path / "t.kerf")
+    assert model.classes_.tolist() == ["10", "9", "unknown"]
+    assert model.score(X, y) > 0.9
+    assert (model.classes_[model.predict_proba(X).argmax(axis=1)] == model.predict(X)).all()
+    assert (model.classes_[model.decision_function(X).argmax(axis=1)] == model.predict(X)).all()
+
+
+def test_levels_that_are_numbers_are_found_in_files_or_refused(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    if not os.environ.get("KERF_PROGRAM"):
+        pytest.skip("needs the program kerf (KERF_PROGRAM)")
+    rng = np.random.default_rng(0)
+    a, z = rng.normal(size=60), np.where(rng.random(60) < 0.5, 1.0, 2.5)
+
+    def predicted(levels):
+        frame = pandas.DataFrame({"a": a, "z": pandas.Categorical(levels)})
+        model = kerf.KernelRidge(map="rff", features=64, lambda_=1e-4).fit(frame, a + z)
+        model.save(tmp_path / "m.kerf")
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        done = subprocess.run([os.environ["KERF_PROGRAM"], "predict", "m.kerf", "t.csv"], cwd=tmp_path, capture_output=True, text=True)
+        return model.predict(frame), done
+
+    own, done = predicted(z)
+    np.testing.assert_allclose(np.array(done.stdout.split(), dtype=float), own, rtol=1e-5, atol=1e-5)
+    _, done = predicted(np.where(z == 1, "01", "1"))
+    assert done.returncode == 1 and "cannot tell them apart" in done.stderr
+
+
+def test_flat_rows_of_channels_first_images_stay_refused_after_load(tmp_path):
+    rng = np.random.default_rng(0)
+    A = rng.random((40, 3, 8, 8)).astype(np.float32)
+    model = kerf.KernelClassifier(map="rff", features=16, image="8x8x3").fit(A, (A[:, 0].mean(axis=(1, 2)) > 0.5).astype(int))
+    model.save(tmp_path / "m.kerf")
+    with pytest.raises(ValueError, match="channels first"):
+        kerf.load(tmp_path / "m.kerf").predict(A.reshape(40, -1))

@@ -446,3 +446,12 @@ def test_a_dead_network_is_said(regression):
         assert any("are 0" in str(w.message) for w in found) == (not Z.any())
         heard += not Z.any()
     assert heard
+
+
+def test_load_keeps_to_a_memory_limit(regression, tmp_path):
+    """A model file is untrusted: a small one may ask for a large map."""
+    X, y = regression
+    kerf.KernelRidge(map="rff", features=4096, lambda_=1e-3).fit(X, y).save(tmp_path / "m.kerf")
+    assert kerf.load(tmp_path / "m.kerf", memory_limit="100M").predict(X[:2]).shape == (2,)
+    with pytest.raises(MemoryError, match="is the limit"):
+        kerf.load(tmp_path / "m.kerf", memory_limit="10K")

@@ -39,7 +39,7 @@ def test_noise_constants_and_outliers_are_told(kerf, table, tmp_path):
     x, y = table
     noise = np.random.default_rng(2).normal(size=600)
     write(tmp_path / "noise.csv", np.column_stack([x, noise]), ["a", "b", "y"])
-    assert "no better than a constant: r2" in kerf("fit", "noise.csv").err
+    assert "better than a constant: r2" in kerf("fit", "noise.csv").err
     write(tmp_path / "flat.csv", np.column_stack([np.full((600, 2), 3.0), y]), ["a", "b", "y"])
     assert "no input column varies" in kerf("fit", "flat.csv").err
     write(tmp_path / "same.csv", np.column_stack([x, np.full(600, 2.5)]), ["a", "b", "y"])
@@ -99,3 +99,20 @@ def test_wide_sparse_rows_beat_the_majority_and_come_near_a_linear_svm(kerf, tmp
     accuracy = fit["test"]["accuracy"]
     assert accuracy > 0.58 and accuracy > svm - 0.04, (accuracy, svm)  # 1,000 rows: 0.016 a standard error
     assert fit["peak_memory_bytes"] < 400e6 and fit["scale"] in ("unit", "none")
+
+
+def test_a_good_fit_of_few_rows_is_not_called_useless(kerf, tmp_path):
+    (tmp_path / "few.csv").write_text("x,y\n" + "".join(f"{i},{2 * i + 0.01 * (i % 3)}\n" for i in range(8)))
+    assert "better than a constant" not in kerf("fit", "few.csv", "--task", "regression").err
+
+
+def test_kernel_of_columns_far_from_zero(kerf, tmp_path):
+    """Standard columns: an offset of a million must not make them constant."""
+    draw = np.random.default_rng(0)
+    rows = draw.normal(size=(40, 3)).round(2)
+    for name, offset in (("near", 0), ("far", 1e6)):
+        np.save(tmp_path / f"{name}.npy", rows + offset)
+        done = kerf("kernel", f"{name}.npy", "--kernel", "gaussian", "--bandwidth", "2", "--scale", "standard", "-o", f"K{name}.npy")
+        assert done.code == 0, done.err
+    near, far = np.load(tmp_path / "Knear.npy"), np.load(tmp_path / "Kfar.npy")
+    assert np.abs(near - far).max() < 1e-5
