@@ -129,8 +129,9 @@ void expect_decomposition(const Matrix<double>& a, const Matrix<double>& vectors
   blas::product(false, false, 1.0, vectors.view(), a.view(), 0.0, product.view());
   blas::product(false, true, 1.0, vectors.view(), vectors.view(), 0.0, inner.view());
   for (Index k = 0; k < n; ++k) {
-    if (k > 0)
+    if (k > 0) {
       ASSERT_LE(values[static_cast<std::size_t>(k - 1)], values[static_cast<std::size_t>(k)]);
+    }
     for (Index j = 0; j < n; ++j) {
       const double value = values[static_cast<std::size_t>(k)];
       ASSERT_NEAR(product(k, j), value * vectors(k, j), 1e-13 * static_cast<double>(n) * norm);
