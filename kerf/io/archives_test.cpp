@@ -40,7 +40,8 @@ std::string zstd(std::string_view bytes) {
 
 std::string little(std::uint64_t value, int bytes) {
   std::string text;
-  for (int k = 0; k < bytes; ++k) text += static_cast<char>(value >> (8 * k) & 255);
+  for (int k = 0; k < bytes; ++k)
+    text += static_cast<char>(k < 8 ? value >> (8 * k) & 255 : 0);  // more: zeros
   return text;
 }
 
