@@ -104,7 +104,8 @@ void scale_channels(const DataSummary& summary, Scaling& scaling) {
                "--scale channel is for images: say their shape with --image HxWxC");
   const auto channels = static_cast<std::size_t>(summary.image.channels);
   const std::size_t columns = summary.mean.size();
-  const double pixels = static_cast<double>(columns / channels);
+  const std::size_t pixels_of_channel = columns / channels;
+  const auto pixels = static_cast<double>(pixels_of_channel);
   std::vector<double> mean(channels, 0.0), square(channels, 0.0);
   for (std::size_t k = 0; k < columns; ++k) {
     mean[k % channels] += summary.mean[k] / pixels;
