@@ -6,11 +6,11 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/features/feature_map.h"
-#include "kerf/kernels/gram.h"
+#include "kerf/kernels/gram/gram.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

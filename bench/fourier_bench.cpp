@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "kerf/core/parallel.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/features/feature_map.h"
-#include "kerf/features/tefm_features.h"
-#include "kerf/learn/trainer.h"
+#include "kerf/features/learned/tefm_features.h"
+#include "kerf/learn/fit/trainer.h"
 
 namespace kerf {
 namespace {

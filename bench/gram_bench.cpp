@@ -5,17 +5,17 @@
 // The CPU column is that of all threads: on a machine with other work compare that one.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "kerf/kernels/gram.h"
+#include "kerf/kernels/gram/gram.h"
 
 #include <benchmark/benchmark.h>
 
 #include <cmath>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
-#include "kerf/kernels/median_distance.h"
-#include "kerf/kernels/pointwise.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/kernels/gram/median_distance.h"
+#include "kerf/kernels/gram/pointwise.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <string>
 
-#include "kerf/core/random.h"
-#include "kerf/io/number.h"
+#include "kerf/core/random/random.h"
 #include "kerf/io/registry.h"
+#include "kerf/io/text/number.h"
 
 namespace {
 

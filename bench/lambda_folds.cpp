@@ -13,8 +13,8 @@
 #include <limits>
 
 #include "kerf/kerf.h"
-#include "kerf/learn/lambda_choice.h"
-#include "kerf/learn/training_rows.h"
+#include "kerf/learn/lambda/lambda_choice.h"
+#include "kerf/learn/rows/training_rows.h"
 
 namespace kerf {
 namespace {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The choice of lambda from small spaces (kerf/learn/fold_path.h) against one Cholesky for each fold, on real tables.
+"""The choice of lambda from small spaces (kerf/learn/lambda/fold_path.h) against one Cholesky for each fold, on real tables.
 
     /usr/bin/python3 bench/lambda_folds.py --data DIR [--features 2048] [--program build/bench/bin/lambda_folds]
 

@@ -4,10 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/features/feature_map.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

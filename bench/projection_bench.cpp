@@ -1,12 +1,12 @@
 // The projection's speed against OpenBLAS SGEMM of the same product, in one run.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "kerf/core/projection.h"
+#include "kerf/linalg/projection.h"
 
 #include <benchmark/benchmark.h>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

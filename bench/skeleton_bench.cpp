@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include "kerf/core/memory.h"
-#include "kerf/core/parallel.h"
-#include "kerf/features/skeleton_features.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/features/skeleton/skeleton_features.h"
 
 namespace kerf {
 namespace {

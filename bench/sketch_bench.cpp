@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include "kerf/core/matrix.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/sketch/count_sketch.h"
 #include "kerf/sketch/poly_sketch.h"
 #include "kerf/sketch/row_sketch.h"

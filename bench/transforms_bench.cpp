@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "kerf/core/matrix.h"
-#include "kerf/core/parallel.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf {

@@ -15,14 +15,14 @@
 #include <future>
 #include <thread>
 
-#include "kerf/core/atomic_file.h"
-#include "kerf/core/blas.h"
-#include "kerf/core/data_summary.h"
 #include "kerf/core/error.h"
-#include "kerf/core/memory.h"
 #include "kerf/core/options.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/temporary_files.h"
+#include "kerf/core/rows/data_summary.h"
+#include "kerf/core/system/atomic_file.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/core/system/temporary_files.h"
+#include "kerf/linalg/blas.h"
 
 static int umask_calls = 0;
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "kerf/core/image_text.h"
 #include "kerf/core/require.h"
-#include "kerf/features/split_network.h"
-#include "kerf/features/tefm_features.h"
-#include "kerf/kernels/skeleton_text.h"
+#include "kerf/core/rows/image_text.h"
+#include "kerf/features/learned/tefm_features.h"
+#include "kerf/features/network/split_network.h"
+#include "kerf/kernels/skeleton/skeleton_text.h"
 
 namespace kerf {
 namespace {

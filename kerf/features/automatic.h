@@ -3,11 +3,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/data_summary.h"
 #include "kerf/core/options.h"
+#include "kerf/core/rows/data_summary.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
-#include "kerf/kernels/median_distance.h"
+#include "kerf/kernels/gram/median_distance.h"
 
 namespace kerf {
 

@@ -14,8 +14,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/projection.h"
 #include "kerf/features/feature_map.h"
+#include "kerf/linalg/projection.h"
 
 namespace kerf {
 

@@ -10,8 +10,8 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/progress.h"
-#include "kerf/core/random.h"
-#include "kerf/core/row_source.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/rows/row_source.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kerf/core/parallel.h"
-#include "kerf/core/pointwise.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/linalg/pointwise.h"
 
 namespace kerf {
 namespace {

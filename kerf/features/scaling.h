@@ -20,8 +20,8 @@
 #pragma once
 #include <vector>
 
-#include "kerf/core/data_summary.h"
 #include "kerf/core/options.h"
+#include "kerf/core/rows/data_summary.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf {

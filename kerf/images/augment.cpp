@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "kerf/core/image_text.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/rows/image_text.h"
+#include "kerf/core/system/parallel.h"
 
 namespace kerf {
 namespace {

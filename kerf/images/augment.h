@@ -15,8 +15,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/random.h"
-#include "kerf/core/row_source.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/rows/row_source.h"
 #include "kerf/images/image_options.h"
 
 namespace kerf {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/images/image_pipeline.h"
 
-#include "kerf/core/memory.h"
+#include "kerf/core/system/memory.h"
 
 namespace kerf {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "kerf/core/data_summary.h"
+#include "kerf/core/rows/data_summary.h"
 #include "kerf/images/augment.h"
 #include "kerf/images/image_steps.h"
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/images/covariance.h"
 
 namespace kerf {

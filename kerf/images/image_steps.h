@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "kerf/core/progress.h"
-#include "kerf/core/projection.h"
-#include "kerf/core/row_source.h"
+#include "kerf/core/rows/row_source.h"
 #include "kerf/images/image_options.h"
+#include "kerf/linalg/projection.h"
 
 namespace kerf {
 

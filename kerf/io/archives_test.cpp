@@ -8,9 +8,9 @@
 
 #include <cstdlib>
 
-#include "kerf/core/random.h"
-#include "kerf/io/npy_writer.h"
-#include "kerf/io/test_files.h"
+#include "kerf/core/random/random.h"
+#include "kerf/io/arrays/npy_writer.h"
+#include "kerf/io/dataset/test_files.h"
 
 namespace kerf::io {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "kerf/core/error.h"
-#include "kerf/io/dataset.h"
-#include "kerf/io/test_files.h"
+#include "kerf/io/dataset/dataset.h"
+#include "kerf/io/dataset/test_files.h"
 
 namespace kerf::io {
 namespace {

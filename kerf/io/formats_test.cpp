@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kerf/io/idx.h"
-#include "kerf/io/libsvm.h"
-#include "kerf/io/npy.h"
-#include "kerf/io/npy_writer.h"
-#include "kerf/io/test_files.h"
+#include "kerf/io/arrays/idx.h"
+#include "kerf/io/arrays/npy.h"
+#include "kerf/io/arrays/npy_writer.h"
+#include "kerf/io/dataset/test_files.h"
+#include "kerf/io/text/libsvm.h"
 
 namespace kerf::io {
 namespace {

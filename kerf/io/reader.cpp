@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kerf/core/memory.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/memory.h"
 
 namespace kerf::io {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kerf/core/matrix.h"
-#include "kerf/core/row_source.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/rows/row_source.h"
 
 namespace kerf::io {
 

@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <map>
 
-#include "kerf/core/memory.h"
 #include "kerf/core/require.h"
-#include "kerf/io/cifar.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/io/arrays/cifar.h"
+#include "kerf/io/arrays/idx.h"
+#include "kerf/io/arrays/npy.h"
+#include "kerf/io/arrays/npz.h"
 #include "kerf/io/combine.h"
-#include "kerf/io/csv.h"
-#include "kerf/io/idx.h"
-#include "kerf/io/libsvm.h"
-#include "kerf/io/npy.h"
-#include "kerf/io/npz.h"
+#include "kerf/io/text/csv.h"
+#include "kerf/io/text/libsvm.h"
 
 namespace kerf::io {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kerf/io/input_stream.h"
+#include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
 namespace kerf::io {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/kernels/kernel.h"
 
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
 
 namespace kerf {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "kerf/core/matrix.h"
 #include "kerf/core/options.h"
+#include "kerf/core/rows/matrix.h"
 
 namespace kerf {
 

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kerf/core/blas.h"
 #include "kerf/core/error.h"
-#include "kerf/core/random.h"
-#include "kerf/kernels/arc_cosine.h"
-#include "kerf/kernels/ntk.h"
+#include "kerf/core/random/random.h"
+#include "kerf/kernels/network/arc_cosine.h"
+#include "kerf/kernels/network/ntk.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "kerf/core/require.h"
-#include "kerf/kernels/arc_cosine.h"
-#include "kerf/kernels/cntk.h"
+#include "kerf/kernels/distance/shift_invariant.h"
+#include "kerf/kernels/image/cntk.h"
 #include "kerf/kernels/kernel.h"
-#include "kerf/kernels/ntk.h"
-#include "kerf/kernels/shift_invariant.h"
-#include "kerf/kernels/skeleton_kernel.h"
+#include "kerf/kernels/network/arc_cosine.h"
+#include "kerf/kernels/network/ntk.h"
+#include "kerf/kernels/skeleton/skeleton_kernel.h"
 
 namespace kerf {
 namespace {

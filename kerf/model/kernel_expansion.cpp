@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
-#include "kerf/kernels/gram.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/kernels/gram/gram.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 namespace {

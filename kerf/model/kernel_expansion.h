@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kerf/core/memory.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
-#include "kerf/features/fitted_map.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/features/learned/fitted_map.h"
 #include "kerf/features/linear_features.h"
-#include "kerf/kernels/gram.h"
+#include "kerf/kernels/gram/gram.h"
 
 namespace kerf {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "kerf/core/data_summary.h"
+#include "kerf/core/rows/data_summary.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
 #include "kerf/images/image_steps.h"
-#include "kerf/io/encoding.h"
+#include "kerf/io/table/encoding.h"
 #include "kerf/model/fit_request.h"
 #include "kerf/model/kernel_expansion.h"
 #include "kerf/model/predictive_variance.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 
 namespace kerf {
 

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kerf/core/atomic_file.h"
 #include "kerf/core/require.h"
 #include "kerf/core/shallow_json.h"
+#include "kerf/core/system/atomic_file.h"
 #include "kerf/model/model_arrays.h"
 
 namespace kerf {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/linalg/blas.h"
 
 namespace kerf {
 

@@ -16,7 +16,7 @@
 #pragma once
 #include <vector>
 
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 
 namespace kerf {
 

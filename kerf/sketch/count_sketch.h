@@ -17,7 +17,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
 #include "kerf/sketch/sketch.h"
 
 namespace kerf {

@@ -10,8 +10,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/projection.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/linalg/projection.h"
 #include "kerf/sketch/sketch.h"
 
 namespace kerf {

@@ -5,7 +5,7 @@
 #pragma once
 #include <cmath>
 
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
 
 namespace kerf {
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf {

@@ -30,7 +30,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 #include "kerf/sketch/count_sketch.h"
 #include "kerf/sketch/sampled_hadamard.h"
 #include "kerf/sketch/sketch.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/matrix.h"
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/sketch/sketch.h"
 #include "kerf/transforms/walsh_hadamard.h"
 

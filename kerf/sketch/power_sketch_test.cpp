@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "kerf/core/error.h"
-#include "kerf/core/matrix.h"
-#include "kerf/core/parallel.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/sketch/symmetric_powers.h"
 #include "tests/oracle/statistics.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/sketch/osnap_column.h"
 #include "kerf/sketch/sampled_hadamard.h"
 #include "kerf/transforms/walsh_hadamard.h"

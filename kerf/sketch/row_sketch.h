@@ -24,8 +24,8 @@
 #pragma once
 #include <functional>
 
-#include "kerf/core/matrix.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/rows/matrix.h"
 
 namespace kerf {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kerf/core/error.h"
-#include "kerf/core/parallel.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/sketch/count_sketch.h"
 #include "tests/oracle/statistics.h"
 

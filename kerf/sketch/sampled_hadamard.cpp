@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf {

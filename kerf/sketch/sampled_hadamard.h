@@ -14,7 +14,7 @@
 #pragma once
 #include <vector>
 
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
 #include "kerf/core/view.h"
 
 namespace kerf {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
 
 namespace kerf {
 namespace {

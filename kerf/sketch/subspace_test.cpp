@@ -9,8 +9,8 @@
 
 #include <cmath>
 
-#include "kerf/core/blas.h"
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/linalg/blas.h"
 #include "kerf/sketch/count_sketch.h"
 #include "kerf/sketch/gaussian_sketch.h"
 #include "kerf/sketch/srht.h"

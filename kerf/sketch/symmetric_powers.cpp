@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 
 namespace kerf {
 

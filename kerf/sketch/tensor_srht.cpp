@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kerf/core/matrix.h"
+#include "kerf/core/rows/matrix.h"
 
 namespace kerf {
 

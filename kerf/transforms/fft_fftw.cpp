@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "kerf/core/matrix.h"
 #include "kerf/core/require.h"
+#include "kerf/core/rows/matrix.h"
 #include "kerf/transforms/fft.h"
 
 namespace kerf {

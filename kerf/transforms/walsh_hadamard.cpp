@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "kerf/core/parallel.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kerf/transforms/walsh_hadamard.cpp"

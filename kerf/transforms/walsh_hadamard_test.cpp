@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kerf/core/error.h"
-#include "kerf/core/matrix.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/system/parallel.h"
 
 namespace kerf {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kerf/core/error.h"
-#include "kerf/core/parallel.h"
+#include "kerf/core/system/parallel.h"
 #include "tests/conformance/map_cases.h"
 
 namespace kerf {

@@ -9,9 +9,9 @@
 #include <functional>
 #include <memory>
 
-#include "kerf/core/matrix.h"
-#include "kerf/core/parallel.h"
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/core/system/parallel.h"
 #include "kerf/sketch/count_sketch.h"
 #include "kerf/sketch/gaussian_sketch.h"
 #include "kerf/sketch/poly_sketch.h"

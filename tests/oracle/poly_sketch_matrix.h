@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
 #include "kerf/sketch/poly_sketch.h"
 
 namespace kerf::oracle {

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "kerf/core/random.h"
+#include "kerf/core/random/random.h"
 
 namespace kerf::oracle {
 

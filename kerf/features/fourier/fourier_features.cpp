@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/fourier/fourier_features.h"
+
+namespace kerf {
+
+FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key key)
+    : FeatureMap(in_dim, options.features), form_(options, key) {
+  const Index count = frequency_count(options, kOwner);
+  const auto inverse_bandwidth = static_cast<float>(1 / *options.bandwidth);
+  turns_ = Projection(in_dim, count, [&](Index j, std::span<float> frequency) {
+    draw_frequency(options.kernel, key, j, frequency);
+    for (float& f : frequency) f *= inverse_bandwidth;
+    return 0.0f;
+  });
+}
+
+Index FourierFeatures::bytes(Index in_dim, const Options& options) {
+  return in_dim * options.features * (options.form == Options::Form::pairs ? 2 : 4);
+}
+
+void FourierFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
+  turns_.apply(x, [&](Index i, Index first, std::span<float> turns) {
+    form_.write(first, turns, out.row(i));
+  });
+}
+
+}  // namespace kerf

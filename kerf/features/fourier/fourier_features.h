@@ -1,0 +1,43 @@
+// Random Fourier features of shift-invariant kernels.
+//
+//   pairs or phase of fourier_form.h, with w_j independent, drawn from the kernel's Fourier
+//   transform
+//
+// Unbiased:   E <phi(x), phi(y)> = k(x, y).
+// Error:      pairs: Var = (1 + k(2x, 2y) - 2 k^2)/m <= 2/m, and 0 for x = y;
+//             phase: Var <= 1.5/m and 0.5/m for x = y.
+// Cost:       O(m d) a dense row, O(m nnz) a sparse one (pairs: half of that); m d/2 or m d floats.
+// Reference:  Rahimi & Recht, "Random features for large-scale kernel machines", NIPS 2007;
+//             Sutherland & Schneider, "On the error of random Fourier features", UAI 2015 (pairs).
+// Differs:    nothing; frequencies are kept in turns, w/2pi, so that reducing an angle is exact.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/features/feature_map.h"
+#include "kerf/features/fourier/fourier_form.h"
+#include "kerf/linalg/projection.h"
+
+namespace kerf {
+
+class FourierFeatures final : public FeatureMap {
+ public:
+  using Options = FourierMapOptions;
+  static constexpr const char* kName = "rff";
+  static constexpr const char* kOwner = "map rff";
+  static constexpr const char* kPythonName = "RFF";
+  static constexpr const char* kSummary =
+      "random Fourier features of Gaussian, Laplacian and Cauchy kernels";
+
+  FourierFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
+  static double relative_variance(const Options& options) { return fourier_variance(options); }
+  static Index bytes(Index in_dim, const Options& options);
+
+ private:
+  void transform_rows(const RowsView& x, MatrixView<float> out) const override;
+
+  FourierForm form_;
+  Projection turns_;
+};
+
+}  // namespace kerf

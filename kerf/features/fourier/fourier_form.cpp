@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/fourier/fourier_form.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "kerf/core/require.h"
+#include "kerf/linalg/pointwise.h"
+
+namespace kerf {
+namespace {
+
+constexpr double kTurn = 1 / (2 * std::numbers::pi);
+
+/// 1, or 1/|h| of laplacian-l2.
+double common_factor(ShiftInvariant kernel, rng::Key key, Index j) {
+  if (kernel != ShiftInvariant::laplacian_l2) return 1;
+  return 1 / std::abs(rng::normal(key.child("length"), static_cast<std::uint64_t>(j)));
+}
+
+}  // namespace
+
+Index frequency_count(const FourierMapOptions& options, std::string_view owner) {
+  const bool pairs = options.form == FourierMapOptions::Form::pairs;
+  KERF_REQUIRE(!pairs || options.features % 2 == 0, usage,
+               "{}: --features must be even for cosine and sine pairs, not {}; "
+               "or take --form phase",
+               owner, options.features);
+  KERF_REQUIRE(options.bandwidth.has_value(), usage,
+               "{}: --bandwidth auto needs data; give a number", owner);
+  return pairs ? options.features / 2 : options.features;
+}
+
+void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<float> frequency) {
+  const rng::Key stream = key.child("frequency");
+  const auto first = static_cast<std::uint64_t>(j) * frequency.size();
+  const double scale = kTurn * common_factor(kernel, key, j);
+  for (std::size_t k = 0; k < frequency.size(); ++k) {
+    double draw = 0;
+    switch (kernel) {
+      case ShiftInvariant::gaussian:
+      case ShiftInvariant::laplacian_l2:
+        draw = rng::normal(stream, first + k);
+        break;
+      case ShiftInvariant::laplacian:
+        draw = rng::cauchy(stream, first + k);
+        break;
+      case ShiftInvariant::cauchy:
+        draw = rng::laplace(stream, first + k);
+        break;
+    }
+    frequency[k] = static_cast<float>(scale * draw);
+  }
+}
+
+double frequency_length(ShiftInvariant kernel, rng::Key key, Index j, Index dim) {
+  KERF_REQUIRE(kernel == ShiftInvariant::gaussian || kernel == ShiftInvariant::laplacian_l2, usage,
+               "the kernel {} is no function of the Euclidean distance",
+               kShiftInvariantNames[static_cast<int>(kernel)]);
+  return kTurn * common_factor(kernel, key, j) *
+         rng::chi(key.child("radius"), static_cast<std::uint64_t>(j), dim);
+}
+
+std::unique_ptr<Kernel> fourier_kernel(const FourierMapOptions& options) {
+  Params params;
+  if (options.bandwidth) params["bandwidth"] = format_number(*options.bandwidth);
+  return find_kernel(kShiftInvariantNames[static_cast<int>(options.kernel)]).make(params);
+}
+
+double fourier_variance(const FourierMapOptions& options) {
+  return (options.form == FourierMapOptions::Form::pairs ? 2.0 : 1.5) /
+         static_cast<double>(options.features);
+}
+
+FourierForm::FourierForm(const FourierMapOptions& options, rng::Key key)
+    : pairs_(options.form == FourierMapOptions::Form::pairs),
+      scale_(static_cast<float>(std::sqrt(2.0 / static_cast<double>(options.features)))) {
+  if (pairs_) return;
+  for (Index j = 0; j < options.features; ++j)
+    phases_.push_back(
+        static_cast<float>(rng::uniform(key.child("phase"), static_cast<std::uint64_t>(j))));
+}
+
+void FourierForm::write(Index first, std::span<float> turns, std::span<float> row) const {
+  float* out = row.data() + first;
+  if (pairs_) return sincos_turns(turns, scale_, out, out + row.size() / 2);
+  const float* phase = phases_.data() + first;
+  for (std::size_t k = 0; k < turns.size(); ++k) turns[k] += phase[k];
+  cos_turns(turns, scale_, out);
+}
+
+}  // namespace kerf

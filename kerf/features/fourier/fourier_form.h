@@ -1,0 +1,100 @@
+// What all Fourier maps share: options, kernels, and the way from frequencies to features.
+//
+//   pairs:   phi(x) = sqrt(2/m) (cos <w_j, x>, sin <w_j, x>)_{j = 1..m/2}
+//   phase:   phi(x) = sqrt(2/m) cos(<w_j, x> + b_j)_{j = 1..m},        b_j uniform on [0, 2 pi]
+//
+//   w_j follows the kernel's Fourier transform (s: bandwidth):
+//     gaussian      exp(-|x-y|^2 / 2s^2)            w = g/s,      g ~ N(0, I)
+//     laplacian     exp(-|x-y|_1 / s)               w_k Cauchy of scale 1/s
+//     laplacian-l2  exp(-|x-y|_2 / s)               w = g/(s |h|), h ~ N(0, 1): multivariate Cauchy
+//     cauchy        prod 1/(1 + (x_k-y_k)^2/s^2)    w_k Laplace of scale 1/s
+//
+// Angles are kept in turns, w/2pi, so that reducing them is exact.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kerf/core/options.h"
+#include "kerf/core/random/random.h"
+#include "kerf/kernels/kernel.h"
+
+namespace kerf {
+
+enum class ShiftInvariant { gaussian, laplacian, laplacian_l2, cauchy };
+inline constexpr const char* kShiftInvariantNames[] = {"gaussian", "laplacian", "laplacian-l2",
+                                                       "cauchy"};
+
+struct FourierMapOptions {
+  enum class Form { pairs, phase };
+  static constexpr const char* kFormNames[] = {"pairs", "phase"};
+
+  ShiftInvariant kernel = ShiftInvariant::gaussian;
+  std::optional<double> bandwidth;
+  Index features = 4096;
+  Form form = Form::pairs;
+
+  void describe(OptionVisitor& v) {
+    v.choice("kernel", kernel, kShiftInvariantNames, "shift-invariant kernel");
+    describe_rest(v);
+  }
+
+ protected:
+  void describe_rest(OptionVisitor& v) {
+    v.automatic("bandwidth", bandwidth, kAnyPositive,
+                "length scale s of the kernel; auto: the median distance between rows");
+    v.integer("features", features, {1, 1 << 24}, "number of features");
+    v.choice("form", form, kFormNames,
+             "pairs: a cosine and a sine per frequency; phase: one cosine with a random phase");
+  }
+};
+
+/// Options of maps that draw a direction and a length: kernels of the Euclidean distance only.
+struct RadialMapOptions : FourierMapOptions {
+  void describe(OptionVisitor& v) {
+    enum class Radial { gaussian, laplacian_l2 };
+    static constexpr const char* kNames[] = {"gaussian", "laplacian-l2"};
+    auto radial = kernel == ShiftInvariant::laplacian_l2 ? Radial::laplacian_l2 : Radial::gaussian;
+    v.choice("kernel", radial, kNames, "kernel of the Euclidean distance");
+    kernel =
+        radial == Radial::laplacian_l2 ? ShiftInvariant::laplacian_l2 : ShiftInvariant::gaussian;
+    describe_rest(v);
+  }
+};
+
+/// Frequencies of so many features; Error (usage) for an odd number of pairs or no bandwidth.
+Index frequency_count(const FourierMapOptions& options, std::string_view owner);
+
+/// Frequency j of a kernel of bandwidth 1, in turns per unit of length.
+void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<float> frequency);
+
+/// Length of frequency j in `dim` dimensions, in turns, bandwidth 1: its direction is uniform.
+/// For gaussian and laplacian-l2 only.
+double frequency_length(ShiftInvariant kernel, rng::Key key, Index j, Index dim);
+
+std::unique_ptr<Kernel> fourier_kernel(const FourierMapOptions& options);
+
+/// Var <phi(x), phi(y)> with independent frequencies: pairs (1 + k(2x, 2y) - 2 k^2)/m <= 2/m, and 0
+/// for x = y; phase <= 1.5/m, and 0.5/m for x = y.
+double fourier_variance(const FourierMapOptions& options);
+
+/// From angles to features.
+class FourierForm {
+ public:
+  FourierForm() = default;
+  /// Phases, where the form has them, are uniform(key.child("phase"), j).
+  FourierForm(const FourierMapOptions& options, rng::Key key);
+
+  /// Features of the frequencies first, first + 1, ... from their angles in turns (changed in
+  /// place); `row`: all features of that row of data.
+  void write(Index first, std::span<float> turns, std::span<float> row) const;
+
+ private:
+  bool pairs_ = true;
+  float scale_ = 0;
+  std::vector<float> phases_;
+};
+
+}  // namespace kerf

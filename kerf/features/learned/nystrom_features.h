@@ -1,0 +1,108 @@
+// Nystroem features: the kernel of a row with m landmark rows, whitened.
+//
+//   z(x) = R^-T k_m(x),   k_m(x) = (k(x, y_1), .., k(x, y_m)),   K_mm + e I = R^T R (Cholesky)
+//   so that <z(x), z(y)> = k_m(x)^T (K_mm + e I)^-1 k_m(y)
+//
+//   landmarks  uniform    m rows drawn without replacement
+//              leverage   m rows drawn with probabilities that grow with their ridge leverage
+//                         scores l_i = (k(x_i, x_i) - k_s^T (K_ss + p t I)^-1 k_s) / t from a
+//                         uniform sample of s rows (at most 1,024; p = s / n), t such that the
+//                         sample's effective dimension is s / 2
+//              centres    centres of m clusters (cluster_centres.h) of at most 16 m rows (less
+//                         where that is more than 2^26 numbers; sparse rows become dense): no rows
+//                         of the data, but nearer to them
+//   e = 1e-6 of the mean of K_mm's diagonal: what single precision resolves; equal landmarks do no
+//   harm.
+//
+// Kernel:     any exact kernel.  Deterministic given the landmarks, and never above the kernel:
+//             k(x, x) - |z(x)|^2 is the part of x that the landmarks do not explain.
+// Training:   by K_nm^T K_nm + n lambda K_mm, which whitens no row, where lambda is given, the sums
+//             are solved directly and (K_mm^-1)_ii < 200 for all i (mean diagonal 1): this form
+//             squares the condition number, and its sums are in single precision (MNIST, 140:
+//             probabilities 2e-4 off in the root mean square).  Otherwise on z,
+//             a triangular product a block in single precision (m^2 flops a row, as many as the
+//             sums take).  Prediction never whitens: R^-1 is folded into the weights and a model is
+//             its landmarks and one number a landmark and output.
+// Cost:       uniform, centres: one pass to draw, leverage: two; O(m^2 d + m^3) to whiten; O(m d)
+//             a row and m^2 while training.  Fewer rows than m: the features that are left are zero.
+// Reference:  Williams & Seeger, "Using the Nystroem method to speed up kernel machines",
+//             NIPS 2000;
+//             Musco & Musco, "Recursive sampling for the Nystroem method", NIPS 2017 (the scores).
+// Differs:    one level of recursion, and sampling without replacement (exponential races).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/features/feature_map.h"
+#include "kerf/kernels/image/cntk.h"
+#include "kerf/kernels/network/activation.h"
+#include "kerf/kernels/skeleton/skeleton_kernel.h"
+
+namespace kerf {
+
+struct NystromOptions {
+  enum class Landmarks { uniform, leverage, centres };
+  static constexpr const char* kLandmarkNames[] = {"uniform", "leverage", "centres"};
+  enum class KernelName {
+    gaussian,
+    laplacian,
+    laplacian_l2,
+    cauchy,
+    arccos,
+    nngp,
+    ntk,
+    cntk,
+    skeleton
+  };
+  static constexpr const char* kKernelNames[] = {"gaussian", "laplacian", "laplacian-l2",
+                                                 "cauchy",   "arccos",    "nngp",
+                                                 "ntk",      "cntk",      "skeleton"};
+
+  KernelName kernel = KernelName::gaussian;
+  Index features = 4096;
+  Landmarks landmarks = Landmarks::uniform;
+  std::optional<double> bandwidth, bias;
+  Index depth = 1, order = 1;
+  ActivationOptions activation;
+  SkeletonOptions skeleton;  // and the shape of images
+  CntkOptions network;       // all but shape and depth
+
+  void describe(OptionVisitor& v) {
+    v.choice("kernel", kernel, kKernelNames, "exact kernel");
+    v.automatic("bandwidth", bandwidth, kAnyPositive,
+                "length scale s of the kernel; auto: the median distance between rows");
+    v.integer("features", features, {1, 1 << 20}, "number of landmark rows");
+    v.choice("landmarks", landmarks, kLandmarkNames,
+             "landmark rows: drawn uniformly, by leverage, or centres of clusters");
+    v.integer("depth", depth, {1, 64}, "hidden layers of ntk and nngp, convolutions of cntk");
+    v.integer("order", order, {0, 1}, "of arccos: 0: steps, 1: rectified linear units");
+    v.automatic("bias", bias, {0, 1e150},
+                "constant coordinate appended to every row (arccos, nngp, ntk)");
+    activation.describe(v);
+    skeleton.describe(v);
+    network.describe_layers(v);
+  }
+};
+
+class NystromFeatures {
+ public:
+  using Options = NystromOptions;
+  static constexpr const char* kName = "nystrom";
+  static constexpr const char* kOwner = "map nystrom";
+  static constexpr const char* kPythonName = "Nystrom";
+  static constexpr const char* kSummary =
+      "Nystroem features of any exact kernel: the kernel with landmark rows of the data";
+
+  /// Arrays "landmarks" (rows x columns) and the compression R^-1.
+  static MapState fit(RowSource& rows, const Options& options, rng::Key key,
+                      const Progress& progress);
+  static std::unique_ptr<FeatureMap> restore(Index in_dim, const Options& options, rng::Key key,
+                                             const MapState& state);
+  static std::unique_ptr<Kernel> kernel(const Options& options);
+  static double relative_variance(const Options&) { return 0; }
+  /// At most 1: |z(x)|^2 lies between 0 and k(x, x).
+  static double relative_bias(const Options&) { return 1; }
+  static Index bytes(Index in_dim, const Options& options);
+  static Index restored_bytes(Index in_dim, const Options& options, const MapState& state);
+};
+
+}  // namespace kerf

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/features/network/arc_cosine_features.h"
+
+#include <cmath>
+
+#include "kerf/core/require.h"
+#include "kerf/linalg/pointwise.h"
+
+namespace kerf {
+
+ArcCosineFeatures::ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key)
+    : FeatureMap(in_dim, options.features), order_(options.order) {
+  KERF_REQUIRE(options.bias.has_value(), usage,
+               "map arccos: --bias auto needs data; give a number");
+  const double c = order_ == 0 ? 1
+                               : DirectionSet::inverse_variance(
+                                     options.directions, direction_dim(in_dim, *options.bias));
+  scale_ = static_cast<float>(std::sqrt(2 * c / static_cast<double>(out_dim())));
+  directions_ =
+      DirectionSet(options.directions, in_dim, *options.bias, out_dim(), key, options.gibbs_sweeps);
+}
+
+std::unique_ptr<Kernel> ArcCosineFeatures::kernel(const Options& options) {
+  Params params = {{"order", std::to_string(options.order)}};
+  if (options.bias) params["bias"] = format_number(*options.bias);
+  return find_kernel("arccos").make(params);
+}
+
+double ArcCosineFeatures::relative_variance(const Options& options) {
+  return (options.order == 0 ? 1.0 : 6.0) / static_cast<double>(options.features);
+}
+
+double ArcCosineFeatures::relative_bias(const Options& options) {
+  return DirectionSet::relative_bias(options.directions, options.gibbs_sweeps);
+}
+
+Index ArcCosineFeatures::bytes(Index in_dim, const Options& options) {
+  return DirectionSet::bytes(options.directions, in_dim + 1, options.features);
+}
+
+void ArcCosineFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
+  const auto activate = order_ == 0 ? step : relu;
+  directions_.apply(x, [&](Index i, Index first, std::span<float> y) {
+    activate(y, scale_, out.row(i).data() + first);
+  });
+}
+
+}  // namespace kerf

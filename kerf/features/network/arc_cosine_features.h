@@ -1,0 +1,68 @@
+// Random features of the arc-cosine kernels of order 0 and 1: one random layer of a network.
+//
+//   order 0:  phi(x) = sqrt(2/m) [W x' > 0]            k = kappa0(a),          x' = (x, bias)
+//   order 1:  phi(x) = sqrt(2/m) c max(0, W x')        k = |x'||y'| kappa1(a), a = cos angle(x',
+//   y')
+//
+//   W: m random directions in R^d' (directions.h); c = 1 for gaussian ones, sqrt(d') for unit ones
+//   (structured: d' padded to a power of two).
+//
+// Unbiased:   E <phi(x), phi(y)> = k(x, y), for all kinds of directions but gibbs (directions.h).
+// Error:      order 0: Var = k (2 - k)/m <= 1/m;  order 1: Var <= 6 |x'|^2 |y'|^2/m (gaussian),
+//             <= 6 d'/(d' + 2) |x'|^2 |y'|^2/m (sphere); orthogonal: observed to be lower still,
+//             proved only within a factor d' (rows of one group are dependent);
+//             structured: no proof, observed to be close to independent ones.
+// Cost:       O(m d) a dense row, O(m nnz) a sparse one; m d floats.
+// Reference:  Cho & Saul, "Kernel methods for deep learning", NIPS 2009; leverage-score directions:
+//             Zandieh et al., NeurIPS 2021, section 2.2 (see directions.h).
+// Differs:    the bias is a constant coordinate appended to every row (0: the paper's kernels).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kerf/features/directions/directions.h"
+#include "kerf/features/feature_map.h"
+
+namespace kerf {
+
+struct ArcCosineMapOptions {
+  Index order = 1;
+  Index features = 4096;
+  Directions directions = Directions::sphere;
+  Index gibbs_sweeps = 1;
+  std::optional<double> bias;
+
+  void describe(OptionVisitor& v) {
+    v.integer("order", order, {0, 1}, "order of the kernel: 0 (step) or 1 (ReLU)");
+    v.integer("features", features, {1, 1 << 24}, "number of features");
+    v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
+    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");
+    v.only_with("directions", {"gibbs"});
+    v.automatic("bias", bias, {0, 1e30},
+                "constant coordinate appended to every row; auto: the typical length of a row");
+  }
+};
+
+class ArcCosineFeatures final : public FeatureMap {
+ public:
+  using Options = ArcCosineMapOptions;
+  static constexpr const char* kName = "arccos";
+  static constexpr const char* kOwner = "map arccos";
+  static constexpr const char* kPythonName = "ArcCosineFeatures";
+  static constexpr const char* kSummary =
+      "random step or ReLU features of the arc-cosine kernels of order 0 and 1";
+
+  ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::unique_ptr<Kernel> kernel(const Options& options);
+  static double relative_variance(const Options& options);
+  static double relative_bias(const Options& options);
+  static Index bytes(Index in_dim, const Options& options);
+
+ private:
+  void transform_rows(const RowsView& x, MatrixView<float> out) const override;
+
+  Index order_;
+  float scale_;
+  DirectionSet directions_;
+};
+
+}  // namespace kerf

@@ -1,0 +1,66 @@
+// The options of ntk-rf, which two files implement (ntk_random_features.h, split_network.h).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "kerf/core/options.h"
+#include "kerf/features/directions/directions.h"
+#include "kerf/kernels/network/ntk.h"
+
+namespace kerf {
+
+enum class NetworkKernel { ntk, nngp };
+inline constexpr const char* kNetworkKernelNames[] = {"ntk", "nngp"};
+
+enum class ProductSketch { tensorsrht, tensorsketch, none };
+inline constexpr const char* kProductSketchNames[] = {"tensorsrht", "tensorsketch", "none"};
+
+enum class SplitKind { automatic, on, off };
+inline constexpr const char* kSplitNames[] = {"auto", "true", "false"};
+
+struct NtkMapOptions {
+  NetworkKernel kernel = NetworkKernel::ntk;
+  Index depth = 2;
+  Index features = 4096;
+  Directions directions = Directions::sphere;
+  ProductSketch sketch = ProductSketch::tensorsrht;
+  bool shared_directions = true;
+  SplitKind split = SplitKind::automatic;
+  bool signs = true;
+  Index m0 = 0;
+  Index ms = 0;
+  Index gibbs_sweeps = 1;
+  std::optional<double> bias;
+
+  void describe(OptionVisitor& v) {
+    v.choice("kernel", kernel, kNetworkKernelNames,
+             "kernel of the network: all layers trained "
+             "(ntk) or the last one only (nngp)");
+    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
+    v.integer("features", features, {1, 1 << 24}, "number of features");
+    v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
+    v.choice("sketch", sketch, kProductSketchNames,
+             "how the tensor product of a layer is sketched; none: kept whole");
+    v.choice("split", split, kSplitNames,
+             "exact linear parts apart from random even and odd ones: less variance; auto: where "
+             "rows have at most 1/16 as many columns as there are features, and ntk of at most 512 "
+             "features");
+    v.flag("shared-directions", shared_directions,
+           "step and ReLU features of a layer use the same directions");
+    v.flag("signs", signs,
+           "a constant and random signs in place of step features: less variance; split: always");
+    v.integer(
+        "m0", m0, {0, 1 << 24},
+        "step features (signs) of a layer; 0: a quarter of the features (split false: as many as "
+        "ReLU features; sketch none: what fits)");
+    v.integer("ms", ms, {0, 1 << 24},
+              "features that are sketched products; 0: half of them (split: what is best)");
+    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");
+    v.only_with("directions", {"gibbs"});
+    v.automatic("bias", bias, {0, 1e30},
+                "constant coordinate appended to every row; auto: the typical length of a row");
+  }
+};
+
+}  // namespace kerf

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/insight/measure/spectral.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/linalg/blas.h"
+
+namespace kerf {
+namespace {
+
+Matrix<double> copy(MatrixView<const double> a) {
+  Matrix<double> out(a.rows, a.cols);
+  for (Index i = 0; i < a.rows; ++i) std::ranges::copy(a.row(i), out.row(i).begin());
+  return out;
+}
+
+double frobenius(const Matrix<double>& a) {
+  double sum = 0;
+  for (Index i = 0; i < a.rows(); ++i)
+    for (const double v : a.row(i)) sum += v * v;
+  return std::sqrt(sum);
+}
+
+std::vector<double> eigenvalues(Matrix<double>& a) {
+  std::vector<double> values(static_cast<std::size_t>(a.rows()));
+  blas::symmetric_eigen(a.view(), values);
+  return values;
+}
+
+double ratio(double a, double b) { return b > 0 ? a / b : a > 0 ? INFINITY : 0; }
+
+}  // namespace
+
+SpectralQuality compare_spectra(MatrixView<const double> exact,
+                                MatrixView<const double> approximate, double ridge) {
+  const Index n = exact.rows;
+  KERF_REQUIRE(n >= 1 && exact.cols == n && approximate.rows == n && approximate.cols == n, usage,
+               "kernel matrices of {} x {} and {} x {} cannot be compared", exact.rows, exact.cols,
+               approximate.rows, approximate.cols);
+  KERF_REQUIRE(ridge > 0 && std::isfinite(ridge), usage,
+               "the ridge {} must be a positive number: without one no map of finitely many "
+               "features is close to a kernel",
+               ridge);
+  SpectralQuality found;
+  Matrix<double> difference = copy(approximate);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) difference(i, j) -= exact(i, j);
+  Matrix<double> vectors = copy(exact);
+  found.relative_frobenius = ratio(frobenius(difference), frobenius(vectors));
+
+  // Eigenvectors of K in the rows of `vectors`, scaled by (eigenvalue + s)^-1/2; an eigenvalue of a
+  // positive semi-definite matrix is negative by rounding only.
+  const auto values = eigenvalues(vectors);
+  for (Index i = 0; i < n; ++i) {
+    const double value = std::max(0.0, values[static_cast<std::size_t>(i)]);
+    found.statistical_dimension += value / (value + ridge);
+    for (double& v : vectors.row(i)) v /= std::sqrt(value + ridge);
+  }
+  Matrix<double> shifted = copy(approximate), product(n, n);
+  for (Index i = 0; i < n; ++i) shifted(i, i) += ridge;
+  blas::gemm(false, false, 1.0, vectors.view(), shifted.view(), 0.0, product.view());
+  blas::gemm(false, true, 1.0, product.view(), vectors.view(), 0.0, shifted.view());
+  const auto relative = eigenvalues(shifted);
+  found.smallest = relative.front();
+  found.largest = relative.back();
+  found.epsilon = std::max({0.0, found.largest - 1, 1 - found.smallest});
+  found.condition_number = ratio(found.largest, found.smallest);
+  const auto errors = eigenvalues(difference);
+  found.spectral_error = ratio(std::max(std::abs(errors.front()), std::abs(errors.back())),
+                               std::max(0.0, values.back()));
+  return found;
+}
+
+Matrix<double> feature_gram(MatrixView<const float> z) {
+  constexpr Index kTile = 256, kColumns = 1024;  // converted to double at a time
+  const Index n = z.rows, side = (n + kTile - 1) / kTile;
+  Matrix<double> gram(n, n);
+  const auto convert = [&](Index first, Index last, Index column, Index count,
+                           Matrix<double>& out) {
+    out.resize(last - first, count);
+    for (Index i = first; i < last; ++i)
+      std::copy_n(z.row(i).begin() + column, count, out.row(i - first).begin());
+  };
+  parallel_for(side * side, 1, [&](Index tile, Index) {
+    const Index row = tile / side, col = tile % side;
+    if (col < row) return;
+    const Index i0 = row * kTile, i1 = std::min(n, i0 + kTile);
+    const Index j0 = col * kTile, j1 = std::min(n, j0 + kTile);
+    const MatrixView<double> out(gram.data() + i0 * n + j0, i1 - i0, j1 - j0, n);
+    Matrix<double> left, right;
+    for (Index first = 0; first < z.cols; first += kColumns) {
+      const Index count = std::min(kColumns, z.cols - first);
+      convert(i0, i1, first, count, left);
+      convert(j0, j1, first, count, right);
+      blas::gemm(false, true, 1.0, left.view(), right.view(), first == 0 ? 0.0 : 1.0, out);
+    }
+    for (Index i = i0; i < i1; ++i)
+      for (Index j = std::max(j0, i + 1); j < j1; ++j) gram(j, i) = gram(i, j);
+  });
+  return gram;
+}
+
+}  // namespace kerf

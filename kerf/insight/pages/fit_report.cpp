@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/insight/pages/fit_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kerf/core/rows/row_filter.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/insight/pages/html.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kPairs = 1000;           // points of the scatter
+constexpr std::size_t kCandidates = 12;  // bars of the choice
+constexpr Index kMatrixClasses = 40;     // whose confusion is a table
+constexpr Index kConfused = 30;          // pairs, of more classes
+
+std::string headline(const TestView* test, const FitReport& report) {
+  if (test == nullptr)
+    return report.quality ? describe(*report.quality)
+                          : "Nothing is known of how good the fit is; no rows were held out";
+  const Score& score = test->score;
+  if (score.task == Task::classification)
+    return fmt::format("{:.2f} % of {} rows right ({})", 100 * score.accuracy, score.rows,
+                       test->where);
+  return fmt::format("r2 {:.4f}, root mean squared error {} on {} rows ({})", score.r2,
+                     html::number(score.rmse), score.rows, test->where);
+}
+
+std::string model_facts(const FitResult& result, const DataSummary& summary) {
+  const auto& [model, report] = result;
+  const bool classes = model.task == Task::classification;
+  return html::facts({
+      {"rows", fmt::format("{}", summary.rows)},
+      {"columns", fmt::format("{}{}", summary.cols, summary.is_sparse ? ", sparse" : "")},
+      {"task", classes ? fmt::format("classification, {} classes", model.classes.size())
+                       : fmt::format("regression, {} target{}", model.outputs(),
+                                     model.outputs() == 1 ? "" : "s")},
+      {"map", model.recipe.map},
+      {"features", fmt::format("{}", model.linear.weights.rows())},
+      {"scale", kScaleNames[static_cast<int>(report.scale)]},
+      {"solver", kSolverNames[static_cast<int>(report.solver)]},
+      {"lambda", html::number(report.lambda)},
+      {"quality", report.quality ? describe(*report.quality) : "not known"},
+      {"time", fmt::format("{:.2f} s", report.seconds.total)},
+      {"peak memory", human_bytes(peak_memory())},
+      {"options of the map", html::option_text(model.recipe.options)},
+  });
+}
+
+std::string choice_section(const MapChoice& choice) {
+  std::vector<std::pair<std::string, double>> finalists;
+  std::vector<std::vector<std::string>> rows;
+  const std::size_t rounds = choice.rounds.size();
+  for (const auto& trial : choice.trials) {
+    if (trial.errors.size() == rounds && finalists.size() < kCandidates)
+      finalists.emplace_back(trial.candidate.label, trial.errors.back());
+    std::vector<std::string> row = {trial.candidate.label, trial.candidate.map};
+    for (std::size_t r = 0; r < rounds; ++r)
+      row.push_back(r < trial.errors.size() ? html::number(trial.errors[r]) : "");
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::string> head = {"kernel", "map"};
+  for (const auto& round : choice.rounds)
+    head.push_back(round.features > 0
+                       ? fmt::format("{} rows, {} features", round.rows, round.features)
+                       : fmt::format("{} rows, exact", round.rows));
+  return fmt::format("<p>{}</p>", html::escape(choice.reason)) +
+         html::bars("Mean squared error of the kernels that reached the last round", finalists) +
+         fmt::format("<details><summary>All {} candidates, round by round</summary>{}</details>",
+                     rows.size(), html::table(head, rows));
+}
+
+std::string lambda_section(const FitReport& report) {
+  if (report.path.size() < 2) return "";
+  html::Series series{"", {}, true};
+  for (const auto& point : report.path)
+    series.points.push_back({point.lambda, point.cv_error, point.lambda == report.lambda});
+  return html::chart(fmt::format("Mean squared error against lambda by {}; {} was chosen",
+                                 report.validation, html::number(report.lambda)),
+                     {"lambda", true}, {"mean squared error", true}, {series});
+}
+
+std::string growth_section(const FitReport& report) {
+  if (report.growth.empty()) return "";
+  html::Series series{"", {}, true};
+  for (const auto& step : report.growth)
+    series.points.push_back({static_cast<double>(step.features), step.cv_error});
+  return html::chart("Mean squared error against the number of features: " + report.growth_reason,
+                     {"features", true}, {"mean squared error", true}, {series});
+}
+
+std::string time_section(const FitReport::Seconds& s) {
+  return html::bars("Seconds",
+                    {{"reading", s.read},
+                     {"features", s.features},
+                     {"sums over rows", s.accumulate},
+                     {"solving", s.solve}},
+                    4);
+}
+
+/// Of the rows as they are read; none if they are not images.
+ImageShape shape_of(const Model& model) {
+  return model.images.present() ? model.images.input : model.image;
+}
+
+std::string value_text(const Model& model, const std::vector<double>& values) {
+  if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
+  std::vector<std::string> numbers;
+  for (const double value : values) numbers.push_back(html::number(value));
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+/// The numbers of a block's only row.
+std::vector<float> dense_row(const RowBlock& block) {
+  if (!block.is_sparse) return {block.dense.row(0).begin(), block.dense.row(0).end()};
+  std::vector<float> row(static_cast<std::size_t>(block.x().cols()), 0.0f);
+  const SparseRow only = block.x().sparse().row(0);
+  for (std::size_t k = 0; k < only.values.size(); ++k)
+    row[static_cast<std::size_t>(only.columns[k])] = only.values[k];
+  return row;
+}
+
+/// Pixels between 0 and 1, whatever their range.
+std::string worst_picture(const RowBlock& block, ImageShape shape, const std::string& caption) {
+  const std::vector<float> row = dense_row(block);
+  const auto [low, high] = std::ranges::minmax(row);
+  std::vector<float> pixels;
+  for (const float v : row) pixels.push_back(high > low ? (v - low) / (high - low) : 0.5f);
+  return html::picture(pixels, shape.height, shape.width, shape.channels, caption);
+}
+
+std::string worst_section(const Model& model, const TestView& test) {
+  std::string pictures;
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < test.score.worst.size(); ++i) {
+    const WorstRow& worst = test.score.worst[i];
+    const std::string target = value_text(model, worst.target),
+                      predicted = value_text(model, worst.predicted);
+    rows.push_back({fmt::format("{}", worst.row), target, predicted, html::number(worst.error)});
+    if (i < test.worst_rows.size())
+      pictures +=
+          worst_picture(test.worst_rows[i], shape_of(model),
+                        fmt::format("row {}: {}, predicted {}", worst.row, target, predicted));
+  }
+  if (rows.empty()) return "";
+  return (pictures.empty() ? "" : fmt::format("<div class=\"pictures\">{}</div>", pictures)) +
+         html::table({"row", "target", "predicted", "error"}, rows);
+}
+
+/// The pairs of classes that are mistaken most often.
+std::string confused_pairs(const Model& model, const Matrix<double>& confusion) {
+  struct Pair {
+    Index truth, predicted;
+    double count;
+  };
+  std::vector<Pair> pairs;
+  for (Index i = 0; i < confusion.rows(); ++i)
+    for (Index j = 0; j < confusion.cols(); ++j)
+      if (i != j && confusion(i, j) > 0) pairs.push_back({i, j, confusion(i, j)});
+  std::ranges::stable_sort(pairs, std::greater{}, &Pair::count);
+  if (std::ssize(pairs) > kConfused) pairs.resize(kConfused);
+  std::vector<std::vector<std::string>> rows;
+  for (const Pair& pair : pairs)
+    rows.push_back({model.classes[static_cast<std::size_t>(pair.truth)],
+                    model.classes[static_cast<std::size_t>(pair.predicted)],
+                    html::number(pair.count)});
+  return rows.empty() ? "<p>None.</p>" : html::table({"true", "predicted", "rows"}, rows);
+}
+
+std::string test_section(const Model& model, const TestView& test) {
+  if (test.score.task == Task::classification)
+    return std::ssize(model.classes) <= kMatrixClasses
+               ? html::heat_table("true \\ predicted", model.classes, test.score.confusion.view())
+               : confused_pairs(model, test.score.confusion);
+  html::Series fitted{"", {}, false}, residuals{"", {}, false};
+  for (const auto& pair : test.pairs) {
+    fitted.points.push_back({pair.target, pair.predicted});
+    residuals.points.push_back({pair.predicted, pair.target - pair.predicted});
+  }
+  const std::string which =
+      model.outputs() > 1 ? fmt::format(" (the first of {} targets)", model.outputs()) : "";
+  return html::chart("Prediction against target, of rows that were not trained on" + which,
+                     {"target"}, {"prediction"}, {fitted}, true) +
+         html::chart(
+             "What is left, target less prediction: a pattern in it is something not learned" +
+                 which,
+             {"prediction"}, {"residual"}, {residuals});
+}
+
+bool is_picture(ImageShape shape) {
+  return shape.present() && (shape.channels == 1 || shape.channels == 3) &&
+         shape.height * shape.width <= 64 * 64;
+}
+
+/// The rows of those numbers, one block each, in the order given.
+std::vector<RowBlock> rows_at(RowSource& source, const std::vector<WorstRow>& wanted) {
+  std::vector<RowBlock> out(wanted.size());
+  RowBlock block;
+  Index first = 0;
+  for (source.rewind(); source.next(block); first += block.rows())
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const Index at = wanted[i].position - first;
+      if (at >= 0 && at < block.rows()) out[i] = reordered(block, std::vector<Index>{at});
+    }
+  return out;
+}
+
+std::vector<TestView::Pair> sample_pairs(const Model& model, RowSource& source, Index rows,
+                                         Index memory_limit) {
+  std::vector<TestView::Pair> pairs;
+  const Predictor predictor(model, memory_limit);
+  const Index step = std::max<Index>(1, rows / kPairs);
+  RowBlock block;
+  Matrix<double> scores;
+  Index first = 0;
+  for (source.rewind(); source.next(block); first += block.rows()) {
+    predictor.scores(block, scores);
+    for (Index i = 0; i < block.rows(); ++i)
+      if ((first + i) % step == 0) pairs.push_back({block.targets(i, 0), scores(i, 0)});
+  }
+  return pairs;
+}
+
+}  // namespace
+
+TestView look_at_test(const Model& model, RowSource& source, Score score, std::string where,
+                      Index memory_limit) {
+  TestView view{std::move(score), std::move(where), {}, {}};
+  if (model.task == Task::regression)
+    view.pairs = sample_pairs(model, source, view.score.rows, memory_limit);
+  if (is_picture(shape_of(model))) view.worst_rows = rows_at(source, view.score.worst);
+  return view;
+}
+
+std::string fit_report(const FitResult& result, const DataSummary& summary, const TestView* test) {
+  const auto& [model, report] = result;
+  std::string body = model_facts(result, summary);
+  if (test != nullptr) {
+    body += html::section(model.task == Task::classification ? "Which classes are confused"
+                                                             : "How close the predictions are",
+                          test_section(model, *test));
+    body += html::section("The worst rows", worst_section(model, *test));
+  }
+  if (report.map_choice) body += html::section("Which kernel", choice_section(*report.map_choice));
+  body += html::section("How many features", growth_section(report));
+  body += html::section("How strong a penalty", lambda_section(report));
+  body += html::section("Where the time went", time_section(report.seconds));
+  std::string warnings;
+  for (const auto& warning : report.warnings)
+    warnings += fmt::format("<p>{}</p>", html::escape(warning));
+  body += html::section("Warnings", warnings);
+  if (!model.training.command.empty())
+    body += html::section("Make it again",
+                          fmt::format("<pre>{}</pre>", html::escape(model.training.command)));
+  return html::page("kerf fit: " + model.recipe.map, headline(test, report), body);
+}
+
+}  // namespace kerf

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/dataset/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kerf/core/require.h"
+#include "kerf/io/arrays/idx.h"
+#include "kerf/io/registry.h"
+#include "kerf/io/table/scan.h"
+
+namespace kerf {
+namespace {
+
+std::string name_of(const std::vector<std::string>& paths) {
+  if (paths.empty()) return "the data";
+  const std::string first = paths[0] == "-" ? "standard input" : paths[0];
+  return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
+}
+
+/// Every Encoding carries one entry per input of its columns, in order.
+std::vector<EncodedColumn*> number_columns(Encoding& encoding) {
+  std::vector<EncodedColumn*> inputs;
+  for (EncodedColumn& column : encoding.columns) {
+    if (column.role == Role::number) inputs.push_back(&column);
+    if (column.role == Role::category) inputs.insert(inputs.end(), column.levels.size(), nullptr);
+  }
+  return inputs;
+}
+
+/// Names of the columns that are inputs; none if one of them has none.
+std::vector<std::string> names_of_inputs(const Encoding& encoding) {
+  std::vector<std::string> names;
+  for (const EncodedColumn& column : encoding.columns) {
+    if (column.role != Role::number && column.role != Role::category) continue;
+    if (column.name.empty()) return {};
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+/// What the first row of a table was taken for, and how that is changed.
+std::string note_header(const io::Schema& schema) {
+  if (!schema.guessed_header) return "";
+  return schema.names.empty()
+             ? "no header: the first row is taken for a row (--header yes: for column names)"
+             : "header: the first row is taken for column names (--header no: for a row)";
+}
+
+}  // namespace
+
+EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding,
+                             std::string name, io::Targets targets, Index rows, io::PassGuard guard)
+    : reader_(std::move(reader)),
+      encoding_(encoding),
+      name_(std::move(name)),
+      targets_(targets),
+      most_rows_(rows),
+      guard_(std::move(guard)) {
+  make_encoder();
+}
+
+void EncodedSource::make_encoder() {
+  encoder_ = std::make_unique<io::Encoder>(encoding_, reader_->schema(), name_, targets_);
+  reader_->keep_spelling(encoder_->class_column());
+}
+
+EncodedSource::~EncodedSource() = default;
+
+void EncodedSource::encode(const io::RawBlock& raw, RowBlock& out) const {
+  io::Encoder(encoding_, reader_->schema(), name_, targets_).encode(raw, out);
+}
+
+void EncodedSource::set_encoding(const Encoding& encoding) {
+  rewind();  // the reading thread must not see the encoding change
+  encoding_ = encoding;
+  make_encoder();
+}
+
+void EncodedSource::rewind() {
+  try {
+    reading_.wait();
+  } catch (const Error&) {
+    // What was wrong with rows that nobody asked for is found again when they are.
+  }
+  counts_ = {};
+  reader_->rewind();
+  guard_.rewind();
+  make_encoder();
+  raw_rows_ = rows_ = 0;
+}
+
+bool EncodedSource::next(RowBlock& block) {
+  if (!reading_.busy()) reading_.start([this] { read_ahead(); });
+  reading_.wait();
+  std::swap(block, ahead_);
+  counts_ = encoder_->counts();
+  const bool more = block.rows() > 0;
+  if (more) reading_.start([this] { read_ahead(); });
+  return more;
+}
+
+/// The next block to ahead_; no rows at the end.
+void EncodedSource::read_ahead() {
+  for (;;) {
+    Index wanted = io::block_rows(reader_->schema().columns);
+    if (most_rows_ > 0) wanted = std::min(wanted, most_rows_ - raw_rows_);
+    if (wanted <= 0 || !reader_->next(raw_, wanted)) raw_.clear();
+    guard_.add(raw_, name_);
+    encoder_->encode(raw_, ahead_);
+    ahead_.first_row = rows_;
+    number_rows();
+    raw_rows_ += raw_.rows;
+    rows_ += ahead_.rows();
+    if (ahead_.rows() > 0 || raw_.rows == 0) return;
+  }
+}
+
+/// Rows that were left out count too: the others keep the numbers they have in the files.
+void EncodedSource::number_rows() {
+  if (ahead_.numbers.empty() && raw_rows_ == rows_) return;
+  if (ahead_.numbers.empty()) {
+    ahead_.numbers.resize(static_cast<std::size_t>(ahead_.rows()));
+    std::iota(ahead_.numbers.begin(), ahead_.numbers.end(), 0);
+  }
+  for (Index& number : ahead_.numbers) number += raw_rows_;
+}
+
+void Dataset::centre_large_columns() {
+  constexpr double kDigitsLost = 256;
+  const auto columns = number_columns(encoding);
+  bool changed = false;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const double mean = summary.mean[j];
+    if (columns[j] == nullptr || mean == 0) continue;
+    if (mean * mean <= kDigitsLost * kDigitsLost * variance[j]) continue;
+    columns[j]->offset += mean;
+    summary.mean[j] = 0;
+    summary.mean_square[j] = variance[j];
+    changed = true;
+    if (summary.least.empty()) continue;
+    summary.least[j] -= mean;
+    summary.greatest[j] -= mean;
+  }
+  if (!changed) return;
+  source->set_encoding(encoding);
+  // From the raw rows: the digits that matter are lost in the floats of the first encoding.
+  source->encode(raw_sample, summary.sample);
+}
+
+void Dataset::keep_double() {
+  encoding.wide = encoding.kind != SourceKind::sparse;
+  source->set_encoding(encoding);
+}
+
+std::vector<std::string> files_read(const std::vector<std::string>& paths) {
+  std::vector<std::string> files = io::expand_directories(paths);
+  for (std::size_t k = 0, count = files.size(); k < count; ++k)
+    if (const std::string labels = io::labels_sibling(files[k]); !labels.empty())
+      files.push_back(labels);
+  return files;
+}
+
+Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
+                     rng::Key key, const Progress& progress) {
+  const std::string name = name_of(paths);
+  auto reader = io::open_source(paths, io::read_options_of(options), options.labels, true);
+  io::ScanResult result = io::scan(*reader, options, name, key, progress);
+  Dataset data;
+  data.encoding = std::move(result.encoding);
+  data.summary = std::move(result.summary);
+  data.variance = std::move(result.variance);
+  data.raw_sample = std::move(result.raw_sample);
+  data.dropped_rows = result.dropped_rows;
+  data.missing_cells = result.missing_cells;
+  data.notes = std::move(result.notes);
+  data.header_note = note_header(reader->schema());
+  data.source =
+      std::make_unique<EncodedSource>(std::move(reader), data.encoding, name, io::Targets::optional,
+                                      options.rows, std::move(result.guard));
+  return data;
+}
+
+std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
+                                              const Encoding& encoding, const DataOptions& options,
+                                              io::Targets targets, const std::string& target) {
+  const std::string name = name_of(paths);
+  io::ReadOptions reading = io::read_options_of(options);
+  reading.known_names = names_of_inputs(encoding);
+  auto reader = io::open_source(paths, reading, options.labels, false);
+  Encoding columns =
+      target.empty() ? encoding : io::with_target(encoding, reader->schema(), target, name);
+  if (!options.weights.empty())
+    columns = io::with_weights(columns, reader->schema(), options.weights, name);
+  return std::make_unique<EncodedSource>(std::move(reader), columns, name, targets, options.rows);
+}
+
+}  // namespace kerf

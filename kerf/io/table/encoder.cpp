@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/table/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kerf/core/options.h"
+#include "kerf/core/require.h"
+#include "kerf/io/finite.h"
+
+namespace kerf::io {
+
+std::vector<std::string> notes_of(const EncodeCounts& counts) {
+  std::vector<std::string> notes;
+  for (const auto& [column, cells, first] : counts.unknown)
+    notes.push_back(fmt::format(
+        "{} cell{} of {} hold{} a word that the training rows did not have (the first: {}): "
+        "predicted as none of the known words",
+        cells, cells == 1 ? "" : "s", column, cells == 1 ? "s" : "", quoted(first)));
+  if (counts.unknown_features > 0)
+    notes.push_back(
+        fmt::format("{} number{} in columns that the training rows did not have: left out",
+                    counts.unknown_features, counts.unknown_features == 1 ? " stands" : "s stand"));
+  return notes;
+}
+
+void Encoder::count_unknown(const Route& to, std::string_view level) {
+  ++counts_.unknown_levels;
+  auto& unknown = counts_.unknown;
+  auto column = std::ranges::find(unknown, to.label, &EncodeCounts::Unknown::column);
+  if (column == unknown.end())
+    column = unknown.insert(unknown.end(), {to.label, 0, std::string(level)});
+  ++column->cells;
+}
+
+void Encoder::encode(const RawBlock& raw, RowBlock& out) {
+  const Index rows = raw.rows;
+  out.is_sparse = encoding_.kind == SourceKind::sparse;
+  out.image = encoding_.image;
+  out.weights.clear();
+  out.numbers.clear();
+  out.targets.resize(rows, has_targets_ ? encoding_.target_count() : 0);
+  dropped_.assign(static_cast<std::size_t>(rows), false);
+  const Index dropped_before = counts_.dropped_rows;
+  if (out.is_sparse)
+    encode_sparse(raw, out);
+  else
+    encode_dense(raw, out);
+  for (std::size_t j = 0; j < routes_.size(); ++j) {
+    const auto column = static_cast<Index>(j);
+    const Route& to = routes_[j];
+    if (to.role == Role::category) encode_category(raw, column, to, out);
+    if (to.role == Role::target) encode_target(raw, column, to, out);
+    if (to.role == Role::weight) encode_weights(raw, column, out);
+  }
+  if (label_route_.role == Role::target) encode_target(raw, kLabelColumn, label_route_, out);
+  for (const OddCell& cell : raw.odd) {
+    const Route& to =
+        cell.column == kLabelColumn ? label_route_ : routes_[static_cast<std::size_t>(cell.column)];
+    if (to.role != Role::dropped) encode_odd(raw, cell, to, out);
+  }
+  if (raw.cells.rows() > 0) check_finite(raw, out);  // bytes are finite
+  if (counts_.dropped_rows > dropped_before) drop_rows(out);
+}
+
+void Encoder::encode_dense(const RawBlock& raw, RowBlock& out) {
+  out.dense.resize(raw.rows, encoding_.inputs);
+  out.wide.resize(encoding_.wide ? raw.rows : 0, encoding_.inputs);
+  if (raw.pixels.rows() == raw.rows && raw.pixels.cols() == encoding_.inputs && raw.rows > 0 &&
+      raw.cells.rows() == 0) {
+    std::copy_n(raw.pixels.data(), raw.rows * encoding_.inputs, out.dense.data());
+    if (encoding_.wide)
+      std::copy_n(raw.pixels.data(), raw.rows * encoding_.inputs, out.wide.data());
+    return;
+  }
+  if (!levels_.empty()) out.dense.fill(0);
+  if (!levels_.empty() && encoding_.wide) out.wide.fill(0);
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double* cells = raw.cells.data() + i * raw.cells.cols();
+    float* values = out.dense.data() + i * encoding_.inputs;
+    for (const Run& run : runs_)
+      for (Index k = 0; k < run.count; ++k)
+        values[run.to + k] = static_cast<float>(cells[run.from + k] -
+                                                offsets_[static_cast<std::size_t>(run.from + k)]);
+    if (!encoding_.wide) continue;
+    double* wide = out.wide.data() + i * encoding_.inputs;
+    for (const Run& run : runs_)
+      for (Index k = 0; k < run.count; ++k)
+        wide[run.to + k] = cells[run.from + k] - offsets_[static_cast<std::size_t>(run.from + k)];
+  }
+}
+
+void Encoder::put(Index row, Index column, double value, RowBlock& out) const {
+  out.dense(row, column) = static_cast<float>(value);
+  if (encoding_.wide) out.wide(row, column) = value;
+}
+
+void Encoder::encode_sparse(const RawBlock& raw, RowBlock& out) {
+  out.sparse.clear();
+  out.sparse.cols = encoding_.inputs;
+  const CsrView rows = raw.sparse.view();
+  for (Index i = 0; i < raw.rows; ++i) {
+    const SparseRow row = rows.row(i);
+    for (std::size_t k = 0; k < row.values.size(); ++k) {
+      const Index column = row.columns[k] - encoding_.first_index;
+      KERF_REQUIRE(column >= 0, data,
+                   "{}: index 0, but the indices of the training rows count from 1",
+                   raw.where(i, 0));
+      if (column < encoding_.inputs)
+        out.sparse.push(static_cast<std::int32_t>(column), row.values[k]);
+      else
+        ++counts_.unknown_features;
+    }
+    out.sparse.end_row();
+  }
+}
+
+/// Cells of a category that look like numbers; those that do not are odd and come later.
+void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
+  const Names& levels = levels_[to.levels];
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double value = raw.cells(i, column);
+    if (std::isnan(value)) continue;
+    const std::string level = format_number(value);
+    const auto found = levels.find(level);
+    if (found == levels.end())
+      count_unknown(to, level);
+    else
+      put(i, to.to + found->second, 1, out);
+  }
+}
+
+void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double value =
+        column == kLabelColumn ? raw.labels[static_cast<std::size_t>(i)] : raw.cells(i, column);
+    double& target = out.targets(i, to.to);
+    target = value;
+    if (encoding_.task != Task::classification || std::isnan(value)) continue;
+    const std::string name =
+        raw.spelling.empty() ? format_number(value) : raw.spelling[static_cast<std::size_t>(i)];
+    const Index number = class_names_.find(name);
+    KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})",
+                 raw.where(i, column), quoted(name), class_list());
+    target = static_cast<double>(number);
+  }
+}
+
+void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
+  out.weights.resize(static_cast<std::size_t>(raw.rows));
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double weight = raw.cells(i, column);
+    KERF_REQUIRE(!(weight < 0), data, "{}: a weight must not be negative, but this one is {}",
+                 raw.where(i, column), weight);
+    out.weights[static_cast<std::size_t>(i)] = weight;
+  }
+}
+
+void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& to, RowBlock& out) {
+  const std::string_view text = raw.text(cell);
+  if (is_missing(text)) return encode_missing(raw, cell, to, out);
+  if (to.role == Role::category) {
+    const Names& levels = levels_[to.levels];
+    const auto found = levels.find(text);
+    if (found == levels.end())
+      count_unknown(to, text);
+    else
+      put(cell.row, to.to + found->second, 1, out);
+    return;
+  }
+  const std::string where = raw.where(cell);
+  KERF_REQUIRE(to.role == Role::target && encoding_.task == Task::classification, data,
+               "{}: {} should be a finite number, not {}", where, to.label, quoted(text));
+  const Index number = class_names_.find(text);
+  KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})", where,
+               quoted(text), class_list());
+  out.targets(cell.row, to.to) = static_cast<double>(number);
+}
+
+void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Route& to,
+                             RowBlock& out) {
+  const bool input = to.role == Role::number || to.role == Role::category;
+  // A row that comes for a prediction must get one, so it is not dropped.
+  const bool impute = input && (encoding_.missing == Missing::mean ||
+                                (encoding_.missing == Missing::drop && wanted_ == Targets::ignore));
+  if (impute) {
+    ++counts_.imputed;
+    if (to.role == Role::number) put(cell.row, to.to, to.mean - to.offset, out);
+    return;
+  }
+  // Rows that come for predictions: only a fit can say what stands for their missing cells.
+  KERF_REQUIRE(encoding_.missing == Missing::drop, data, "{}: the value of {} is missing; {}",
+               raw.where(cell), to.label,
+               wanted_ == Targets::ignore
+                   ? "a model that was fitted with --missing mean takes such rows"
+                   : "--missing drop leaves such rows out");
+  auto dropped = dropped_[static_cast<std::size_t>(cell.row)];
+  if (!dropped) ++counts_.dropped_rows;
+  dropped = true;
+  if (to.role == Role::number) put(cell.row, to.to, 0, out);
+}
+
+void Encoder::check_finite(const RawBlock& raw, const RowBlock& out) const {
+  for (Index i = 0; i < raw.rows; ++i) {
+    if (all_finite<float>(out.dense.row(i))) continue;
+    for (std::size_t j = 0; j < routes_.size(); ++j) {
+      const Route& to = routes_[j];
+      if (to.role != Role::number || std::isfinite(out.dense(i, to.to))) continue;
+      fail(ErrorKind::data, "{}: the value {} of {} is beyond single precision",
+           raw.where(i, static_cast<Index>(j)), raw.cells(i, static_cast<Index>(j)), to.label);
+    }
+  }
+}
+
+void Encoder::drop_rows(RowBlock& out) {
+  Index kept = 0;
+  CsrMatrix sparse;
+  sparse.cols = out.sparse.cols;
+  const auto rows = static_cast<Index>(dropped_.size());
+  for (Index i = 0; i < rows; ++i) {
+    if (dropped_[static_cast<std::size_t>(i)]) continue;
+    if (out.is_sparse) {
+      const SparseRow row = out.sparse.view().row(i);
+      for (std::size_t k = 0; k < row.values.size(); ++k)
+        sparse.push(row.columns[k], row.values[k]);
+      sparse.end_row();
+    } else if (kept < i) {
+      std::ranges::copy(out.dense.row(i), out.dense.row(kept).begin());
+      if (encoding_.wide) std::ranges::copy(out.wide.row(i), out.wide.row(kept).begin());
+    }
+    out.numbers.push_back(i);
+    if (kept < i) std::ranges::copy(out.targets.row(i), out.targets.row(kept).begin());
+    if (!out.weights.empty())
+      out.weights[static_cast<std::size_t>(kept)] = out.weights[static_cast<std::size_t>(i)];
+    ++kept;
+  }
+  if (out.is_sparse)
+    out.sparse = std::move(sparse);
+  else
+    out.dense.resize(kept, out.dense.cols());
+  if (encoding_.wide && !out.is_sparse) out.wide.resize(kept, out.wide.cols());
+  out.targets.resize(kept, out.targets.cols());
+  if (!out.weights.empty()) out.weights.resize(static_cast<std::size_t>(kept));
+}
+
+std::string Encoder::class_list() const {
+  constexpr std::size_t kShown = 10;
+  const auto& names = encoding_.classes;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size()));
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                     names.size() > kShown ? ", ..." : "");
+}
+
+}  // namespace kerf::io

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/io/table/raw_sample.h"
+
+#include <algorithm>
+
+namespace kerf::io {
+
+void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd_begin,
+                      std::size_t odd_end) {
+  const Index slot = sampler_.offer(row);
+  if (slot < 0) return;
+  if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();
+  Row& kept = rows_[static_cast<std::size_t>(slot)];
+  const auto at = static_cast<std::size_t>(i);
+  if (block.cells.rows() > 0)
+    kept.cells.assign(block.cells.row(i).begin(), block.cells.row(i).end());
+  if (block.pixels.rows() > 0)
+    kept.pixels.assign(block.pixels.row(i).begin(), block.pixels.row(i).end());
+  if (block.sparse.rows() > 0) {
+    const SparseRow entries = block.sparse.view().row(i);
+    kept.values.assign(entries.values.begin(), entries.values.end());
+    kept.columns.assign(entries.columns.begin(), entries.columns.end());
+  }
+  kept.label = block.labels.empty() ? 0 : block.labels[at];
+  spelled_ = spelled_ || !block.spelling.empty();
+  kept.spelling = block.spelling.empty() ? "" : block.spelling[at];
+  kept.origin = block.origin_of(i);
+  kept.odd.clear();
+  for (std::size_t k = odd_begin; k < odd_end; ++k)
+    kept.odd.emplace_back(block.odd[k], block.text(block.odd[k]));
+}
+
+RawBlock RawSample::finish(const Schema& schema) const {
+  RawBlock block;
+  const auto n = static_cast<Index>(rows_.size());
+  if (schema.bytes)
+    block.pixels.resize(n, schema.columns);
+  else if (!schema.sparse)
+    block.cells.resize(n, schema.columns);
+  for (const Index slot : sampler_.slots_in_row_order()) {
+    const Row& row = rows_[static_cast<std::size_t>(slot)];
+    const Index i = block.rows++;
+    if (schema.bytes) std::ranges::copy(row.pixels, block.pixels.row(i).begin());
+    if (!schema.bytes && !schema.sparse) std::ranges::copy(row.cells, block.cells.row(i).begin());
+    for (std::size_t k = 0; k < row.values.size(); ++k)
+      block.sparse.push(row.columns[k], row.values[k]);
+    if (schema.sparse) block.sparse.end_row();
+    if (schema.labelled) block.labels.push_back(row.label);
+    if (spelled_) block.spelling.push_back(row.spelling);
+    block.origins.push_back(row.origin);
+    for (const auto& [cell, text] : row.odd)
+      block.add_odd(i, cell.column, cell.byte, text, cell.below);
+  }
+  return block;
+}
+
+}  // namespace kerf::io

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/choice/map_choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "kerf/core/require.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/features/automatic.h"
+#include "kerf/learn/lambda/lambda_choice.h"
+#include "kerf/learn/lambda/leave_one_out.h"
+#include "kerf/learn/lambda/pair_table.h"
+#include "kerf/learn/ridge/dual_ridge.h"
+#include "kerf/learn/ridge/normal_equations.h"
+#include "kerf/learn/ridge/ridge.h"
+#include "kerf/learn/solvers/fit_memory.h"
+#include "kerf/linalg/blas.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kFirstRows = 400, kMostRows = 800;  // exact rounds
+constexpr Index kDualRows = 1200;                   // last round, where features are many,
+constexpr Index kMostFeatureRows = 8192;            // and where they are few
+constexpr Index kLeastRows = 100;                   // fewer tell nothing
+constexpr Index kFewestFeatures = 256, kMostFeatures = 2048;
+constexpr std::size_t kFinalists = 3;
+constexpr std::size_t kKeptPart = 3;   // of a family, one in so many goes on,
+constexpr std::size_t kLeastKept = 2;  // and two: more rows may want a narrower kernel
+constexpr double kHopeless = 2;        // an error so many times the best: no more work for it
+constexpr double kFewFlops = 1.2e10;   // sums of one trial: a tenth of a second
+constexpr double kBehind = 1.2;        // the same in the last round
+constexpr Index kFolds = 5;
+constexpr Index kGramColumns = 512;      // of features that dual_ridge.cpp makes double at a time
+constexpr Index kGramScratch = 4 << 20;  // of a thread that computes tiles of distances
+constexpr int kLeastFeatureStep = -12;   // as in dual_ridge.cpp
+constexpr int kStartStep = -3;           // first lambda looked at: unit 10^-1.5
+constexpr Index kWideRows = 128;  // from here on fast transforms are quicker: bench/fourier_bench
+constexpr Index kWideSparseRows = 16384;
+
+/// Errors closer than this are equal: rounding must not decide.
+constexpr double kTie = 1e-9;
+
+std::string number_of(double value) { return fmt::format("{:.4g}", value); }
+
+/// A registered map, or null.
+const FeatureMapEntry* registered(std::string_view name) {
+  for (const FeatureMapEntry& entry : feature_maps())
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+/// The candidate with the user's options put in, or nothing if its map does not take them.
+std::optional<MapCandidate> agree(MapCandidate candidate, const Params& given) {
+  const auto infos = registered(candidate.map)->options();
+  for (const auto& [name, value] : given) {
+    const auto info = std::ranges::find(infos, name, &OptionInfo::name);
+    if (info == infos.end()) return std::nullopt;
+    if (info->type == OptionType::choice &&
+        std::ranges::find(info->choices, value) == info->choices.end())
+      return std::nullopt;
+    const auto own = candidate.options.find(name);
+    const bool is_choice = own != candidate.options.end() && info->type == OptionType::choice;
+    if (is_choice && own->second != value) return std::nullopt;
+    const bool is_number = info->type == OptionType::automatic && value == "auto";
+    if (!is_number) candidate.options[name] = value;  // auto: as the candidates have it
+  }
+  return candidate;
+}
+
+Params with_features(const Params& options, Index features) {
+  Params all = options;
+  all["features"] = std::to_string(features);
+  return all;
+}
+
+/// The last round, for a sample of `have` rows of a fit of `rows`.
+struct FeatureRound {
+  Index features, rows;
+  bool by_folds;
+};
+
+FeatureRound feature_round_of(Index have, Index rows, Index features_to_come) {
+  const double part = static_cast<double>(have) / static_cast<double>(rows);
+  const Index most = std::min(features_to_come, kMostFeatures);
+  const auto some = static_cast<Index>(static_cast<double>(features_to_come) * part);
+  const Index features =
+      std::max<Index>(2, std::clamp(some, std::min(most, kFewestFeatures), most) / 2 * 2);
+  const bool by_folds = 2 * features < have;
+  return {features, by_folds ? have : std::min(have, kDualRows), by_folds};
+}
+
+/// The sample with everything that the rounds share.
+struct Sample {
+  const RowBlock& rows;
+  MatrixView<const double> targets;
+  const MapChoiceOptions& options;
+
+  std::span<const double> weights(Index count) const {
+    return std::span(rows.weights)
+        .first(rows.weights.empty() ? 0 : static_cast<std::size_t>(count));
+  }
+};
+
+std::unique_ptr<FeatureMap> make_map(const MapCandidate& candidate, Index features,
+                                     const Sample& sample) {
+  const FeatureMapEntry& entry = find_feature_map(candidate.map);
+  const Recipe recipe{candidate.map, entry.complete(with_features(candidate.options, features)),
+                      static_cast<std::uint64_t>(sample.options.seed), sample.rows.x().cols()};
+  return recipe.make(sample.options.memory_limit);
+}
+
+/// Fewer features than rows: folds, as in the fit to come.
+double error_by_folds(const FeatureMap& map, Index count, const Sample& sample) {
+  Matrix<float> z(count, map.out_dim());
+  map.transform(sample.rows.x().slice(0, count), z.view());
+  Origin origin;
+  origin.features.assign(z.row(0).begin(), z.row(0).end());
+  origin.targets.assign(sample.targets.row(0).begin(), sample.targets.row(0).end());
+  std::vector<NormalEquations> folds;
+  const auto weights = sample.weights(count);
+  for (Index f = 0; f < kFolds; ++f) {  // the rows are in random order
+    const Index begin = f * count / kFolds, end = (f + 1) * count / kFolds;
+    folds.emplace_back(origin, Precision::single_);
+    folds.back().add(z.view().slice(begin, end), sample.targets.slice(begin, end),
+                     weights.empty() ? weights
+                                     : weights.subspan(static_cast<std::size_t>(begin),
+                                                       static_cast<std::size_t>(end - begin)));
+  }
+  return choose_lambda(folds, {}, {}).choice.cv_error;
+}
+
+/// `rival`: the best error so far; one who is far behind it needs no better lambda.
+double error_by_leave_one_out(const FeatureMap& map, Index count, int start, double rival,
+                              const Sample& sample) {
+  Matrix<float> z(count, map.out_dim());
+  map.transform(sample.rows.x().slice(0, count), z.view());
+  Matrix<double> gram(count, count);
+  feature_gram(z.view(), gram.view());
+  LeaveOneOut problem(gram.view(), sample.targets.slice(0, count), sample.weights(count));
+  // Features want a larger lambda than their kernel: the error of the estimate counts as noise.
+  const auto [step, error] = problem.search(start + 2, 2, kLeastFeatureStep);
+  return error > kBehind * rival ? error : problem.search(step, 1, kLeastFeatureStep).second;
+}
+
+/// Best first, by the error of the round just over; ties stay in the order of the candidates.
+void sort_trials(std::vector<MapChoice::Trial>& trials, std::size_t count) {
+  std::stable_sort(
+      trials.begin(), trials.begin() + static_cast<std::ptrdiff_t>(count),
+      [](const auto& a, const auto& b) { return a.errors.back() < b.errors.back() * (1 - kTie); });
+}
+
+/// Who goes on: the best of each family, and the best of all.  They move to the front.
+std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) {
+  std::map<std::string, std::size_t> members, seen;
+  for (std::size_t i = 0; i < count; ++i) ++members[trials[i].candidate.family];
+  std::vector<bool> stays;
+  const double hopeless = kHopeless * trials.front().errors.back();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string& family = trials[i].candidate.family;
+    const std::size_t places =
+        std::max<std::size_t>(kLeastKept, (members[family] + kKeptPart - 1) / kKeptPart);
+    const bool near = trials[i].errors.back() <= hopeless || trials[i].errors.size() == 1;
+    stays.push_back(i < kFinalists || (seen[family]++ < places && near));
+  }
+  std::vector<MapChoice::Trial> kept, dropped;
+  for (std::size_t i = 0; i < count; ++i)
+    (stays[i] ? kept : dropped).push_back(std::move(trials[i]));
+  std::ranges::move(kept, trials.begin());
+  std::ranges::move(dropped, trials.begin() + std::ssize(kept));
+  return kept.size();
+}
+
+void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTable& table,
+                 const Sample& sample, const Progress& progress) {
+  Matrix<double> gram(rows, rows);
+  double best_error = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    report(progress, "choosing the map", static_cast<Index>(i), static_cast<Index>(count));
+    MapChoice::Trial& trial = choice.trials[i];
+    const auto kernel = find_feature_map(trial.candidate.map).kernel(trial.candidate.options);
+    table.gram(*kernel, rows, gram.view());
+    LeaveOneOut problem(gram.view(), sample.targets.slice(0, rows), sample.weights(rows));
+    const bool first = trial.errors.empty();
+    if (!first) {
+      // Where it stood before, and no search if it is far behind by now.
+      const double error = problem.error_at(trial.lambda_step);
+      if (std::isfinite(error) && error > kHopeless * best_error) {
+        trial.errors.push_back(error);
+        continue;
+      }
+    }
+    const auto best = problem.search(first ? kStartStep : trial.lambda_step, first ? 2 : 1);
+    trial.lambda_step = best.first;
+    trial.errors.push_back(best.second);
+    best_error = std::min(best_error, best.second);
+  }
+  choice.rounds.push_back({rows, 0});
+  sort_trials(choice.trials, count);
+}
+
+Index most_exact_rows(Index have, bool exact) {
+  return std::min(have, exact ? kDualRows : kMostRows);
+}
+
+/// All of them; how many candidates are left.
+std::size_t exact_rounds(MapChoice& choice, const Sample& sample, const Progress& progress) {
+  const Index most = most_exact_rows(sample.rows.rows(), sample.options.exact);
+  const PairTable table(sample.rows.x().slice(0, most));
+  std::size_t count = choice.trials.size();
+  for (Index n = std::min(kFirstRows, most);; n = std::min(2 * n, most)) {
+    exact_round(choice, count, n, table, sample, progress);
+    if (!sample.options.keep_all || n == most) count = survivors(choice.trials, count);
+    if (n == most) return count;
+  }
+}
+
+void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sample& sample,
+                   const Progress& progress) {
+  const auto [features, used, by_folds] =
+      feature_round_of(sample.rows.rows(), rows, sample.options.features);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    report(progress, "trying features", static_cast<Index>(i), static_cast<Index>(count));
+    MapChoice::Trial& trial = choice.trials[i];
+    const auto map = make_map(trial.candidate, features, sample);
+    trial.errors.push_back(
+        by_folds ? error_by_folds(*map, used, sample)
+                 : error_by_leave_one_out(*map, used, trial.lambda_step, best, sample));
+    best = std::min(best, trial.errors.back());
+  }
+  choice.rounds.push_back({used, features});
+  sort_trials(choice.trials, count);
+}
+
+/// Most memory that a choice on `count` rows of the data takes at once.
+Index choice_bytes(const std::vector<MapCandidate>& candidates, const DataSummary& summary,
+                   Index targets, Index count, const MapChoiceOptions& options) {
+  // The rows themselves, their targets as read and as numbers to be fitted.
+  const Index kept = bytes_of_rows(summary, count) + 8 * count * (2 * targets + 4);
+  const Index sampling = kept + 2 * bytes_of_rows(summary, count) + 96 * count;
+  const auto among_rows = [&](Index n, Index matrices) {
+    return 8 * n * (matrices * n + 2 * targets) + blas::factor_scratch(n);
+  };
+  const Index exact_rows = most_exact_rows(count, options.exact);
+  // Distances, the kernel and its factor; threads turn tiles of rows into distances.
+  const Index exact = among_rows(exact_rows, 3) + threads() * kGramScratch;
+  if (options.exact) return std::max(sampling, kept + exact);
+  const auto [m, used, by_folds] = feature_round_of(count, summary.rows, options.features);
+  Index map = 0;
+  for (const MapCandidate& candidate : candidates) {
+    const FeatureMapEntry& entry = find_feature_map(candidate.map);
+    map = std::max(map,
+                   entry.bytes(summary.cols, entry.complete(with_features(candidate.options, m))));
+  }
+  const Index folds = kFolds * NormalEquations::bytes(m, targets) +
+                      NormalEquations::scratch_bytes(Precision::single_, threads()) +
+                      lambda_choice_bytes(m, targets, kFolds) + blas::factor_scratch(m);
+  const Index dual = among_rows(used, 2) + 8 * used * kGramColumns;
+  const Index last = map + 4 * used * m + (by_folds ? folds : dual);
+  return std::max(sampling, kept + std::max(exact, last));
+}
+
+std::string explain(const MapChoice& choice) {
+  const auto& first = choice.trials.front();
+  if (choice.trials.size() == 1) return "the only candidate";
+  const auto& round = choice.rounds.back();
+  const auto& second = choice.trials[1];
+  std::string text = fmt::format("least error of {} candidates", choice.trials.size());
+  if (second.errors.size() == first.errors.size())
+    text += fmt::format(": {} against {} for {}", number_of(first.errors.back()),
+                        number_of(second.errors.back()), second.candidate.label);
+  return text + fmt::format(", on {} rows with {}", round.rows,
+                            round.features == 0 ? std::string("the exact kernel")
+                                                : fmt::format("{} features", round.features));
+}
+
+}  // namespace
+
+std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
+                                         const Scaling& scaling) {
+  Params fixed = given;
+  fixed.erase("features");
+  std::vector<MapCandidate> candidates;
+  const auto offer = [&](const char* map, Params options, std::string label) {
+    if (registered(map) == nullptr) return;
+    const std::string family = label.substr(0, label.find(','));
+    auto candidate = agree({map, std::move(options), std::move(label), family}, fixed);
+    if (!candidate) return;
+    const auto same = [&](const MapCandidate& other) {
+      return other.map == candidate->map && other.options == candidate->options;
+    };
+    if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(*candidate));
+  };
+  // What the user gave stands in the label too.
+  const auto shown = [&](const char* name, const std::string& own) {
+    const auto given_value = fixed.find(name);
+    const bool is_own = given_value == fixed.end() || given_value->second == "auto";
+    return fmt::format("{} {}", name, is_own ? own : given_value->second);
+  };
+  const double length = scaling.typical_norm(summary);
+  const auto network = [&](const char* map, const char* kernel, int depth, double bias) {
+    Params options{{"bias", format_number(bias * length)}};
+    if (depth > 0) options["depth"] = std::to_string(depth), options["kernel"] = kernel;
+    offer(map, options,
+          fmt::format("{}, {}, {}", kernel, shown("depth", std::to_string(std::max(depth, 1))),
+                      shown("bias", fmt::format("{:g}", bias))));
+  };
+  for (const double bias : {1.0, 0.3, 3.0, 0.0}) {
+    for (const int depth : {1, 2, 3, 5}) network("ntk-rf", "ntk", depth, bias);
+    network("arccos", "nngp", 0, bias);
+    network("ntk-rf", "nngp", 2, bias);
+  }
+  const double distance = typical_distance(summary, scaling);
+  // Sparse rows are quick to multiply, but the matrix of so many columns is not quick to draw.
+  const bool is_wide = summary.cols >= (summary.is_sparse ? kWideSparseRows : kWideRows);
+  Params structured;
+  if (is_wide) structured["directions"] = "structured";
+  for (const char* kernel : {"gaussian", "laplacian-l2"})
+    for (const double bandwidth : {1.0, 0.5, 2.0, 0.25}) {
+      Params options = structured;
+      options["kernel"] = kernel;
+      options["bandwidth"] = format_number(bandwidth * distance);
+      offer(is_wide ? "orf" : "rff", options,
+            fmt::format("{}, {}", kernel, shown("bandwidth", fmt::format("{:g}", bandwidth))));
+    }
+  if (candidates.empty()) {
+    if (const auto kernel = fixed.find("kernel"); kernel != fixed.end())
+      find_kernel(kernel->second);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : fixed) names.push_back("--" + name + " " + value);
+    fail(ErrorKind::usage, "--map auto has no candidate with {}: name the map with --map",
+         fmt::join(names, " "));
+  }
+  return candidates;
+}
+
+MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sample_rows,
+                     MatrixView<const double> targets, Index rows, const MapChoiceOptions& options,
+                     const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const Sample sample{sample_rows, targets, options};
+  MapChoice choice;
+  for (MapCandidate& candidate : candidates) choice.trials.push_back({std::move(candidate), {}, 0});
+  if (choice.trials.size() > 1) {
+    const std::size_t count = exact_rounds(choice, sample, progress);
+    if (!options.exact) feature_round(choice, count, rows, sample, progress);
+  }
+  choice.reason = explain(choice);
+  choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return choice;
+}
+
+std::optional<Params> exact_options(const MapCandidate& candidate, const Params& given) {
+  const auto infos = find_kernel(candidate.family).options();
+  const auto knows = [&](const std::string& name) {
+    return name == "kernel" || std::ranges::find(infos, name, &OptionInfo::name) != infos.end();
+  };
+  for (const auto& [name, value] : given)
+    if (name != "features" && !knows(name)) return std::nullopt;
+  Params options{{"kernel", candidate.family}};
+  if (knows("depth")) options["depth"] = "1";  // of the maps that have no depth
+  for (const auto& [name, value] : candidate.options)
+    if (name != "kernel" && knows(name)) options[name] = value;
+  return options;
+}
+
+Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSummary& summary,
+                      Index targets, const MapChoiceOptions& options) {
+  const Index rows = summary.rows;
+  const Index dual = std::clamp<Index>(kDualRows, 2, rows);
+  // Rows of at most 1 GB.
+  const Index by_size = std::max(dual, (Index{1} << 28) / std::max<Index>(summary.cols, 1));
+  // A quarter of the rows and of the features costs a 64th of the fit; all of both where that is
+  // little.
+  const auto n = static_cast<double>(rows), m = static_cast<double>(options.features);
+  const double part = std::clamp(std::cbrt(kFewFlops / (n * m * m)), 0.25, 1.0);
+  const Index some = std::min({static_cast<Index>(part * n), kMostFeatureRows, by_size});
+  Index count = rows > options.features ? std::max(dual, some) : dual;
+  const Index memory = memory_budget(options.memory_limit), least = std::min(rows, kLeastRows);
+  const auto bytes = [&] { return choice_bytes(candidates, summary, targets, count, options); };
+  while (count > least && bytes() > memory) count = std::max(least, count - count / 8 - 1);
+  require_memory(bytes(), options.memory_limit, fmt::format("choosing the map on {} rows", count),
+                 "name the map with --map, or raise --memory");
+  return count;
+}
+
+}  // namespace kerf

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/design/chosen_span.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/system/parallel.h"
+#include "kerf/linalg/blas.h"
+
+namespace kerf {
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  double sums[8] = {};
+  const std::size_t whole = a.size() / 8 * 8;
+  for (std::size_t j = 0; j < whole; j += 8)
+    for (std::size_t k = 0; k < 8; ++k) sums[k] += a[j + k] * b[j + k];
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  for (std::size_t j = whole; j < a.size(); ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+void ChosenSpan::project(std::span<double> v, int passes) const {
+  std::vector<double> along(static_cast<std::size_t>(count_));
+  for (int pass = 0; pass < passes; ++pass) {
+    parallel_for(count_, 16, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        along[static_cast<std::size_t>(i)] = dot(basis_.row(i).first(v.size()), v);
+    });
+    parallel_for(std::ssize(v), 256, [&](Index begin, Index end) {
+      for (Index i = 0; i < count_; ++i) {
+        const double factor = along[static_cast<std::size_t>(i)];
+        const double* q = basis_.row(i).data();
+        for (Index j = begin; j < end; ++j) v[static_cast<std::size_t>(j)] -= factor * q[j];
+      }
+    });
+  }
+}
+
+void ChosenSpan::project_rows(MatrixView<double> v) const {
+  if (count_ == 0) return;
+  const MatrixView<const double> q(basis_.data(), count_, length(), basis_.cols());
+  Matrix<double> along(v.rows, count_);
+  blas::gemm(false, true, 1.0, v, q, 0.0, along.view());
+  blas::gemm(false, false, -1.0, along.view(), q, 1.0, v);
+}
+
+void ChosenSpan::add(std::span<const double> v) {
+  const double scale = 1 / std::sqrt(dot(v, v) + c_);
+  const auto q = basis_.row(count_);
+  std::ranges::fill(q, 0.0);
+  std::ranges::transform(v, q.begin(), [&](double value) { return scale * value; });
+  q[static_cast<std::size_t>(features_ + count_)] = scale * std::sqrt(c_);
+  ++count_;
+}
+
+}  // namespace kerf

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/core/require.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/features/automatic.h"
+#include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/lambda/lambda_choice.h"
+#include "kerf/learn/quality/fit_quality.h"
+#include "kerf/learn/quality/temperature.h"
+#include "kerf/learn/ridge/exact_at_lambda.h"
+#include "kerf/learn/ridge/exact_ridge.h"
+#include "kerf/learn/rows/training_rows.h"
+#include "kerf/learn/solvers/fit_memory.h"
+#include "kerf/linalg/blas.h"
+
+namespace kerf {
+namespace {
+
+/// The kernel's options, complete and with numbers for "auto", and its name as "kernel".
+Params resolve_kernel(const Params& options, const DataSummary& summary, const Scaling& scaling) {
+  const auto infos = find_kernel(exact_kernel_name(options)).options();
+  Params params = resolve_automatic(infos, options, summary, scaling);
+  for (const OptionInfo& info : infos) params.try_emplace(info.name, info.default_value);
+  return params;
+}
+
+/// What --map exact has not.
+void check_exact_fit(const FitJob& job) {
+  KERF_REQUIRE(job.options.validation != Validation::gcv, usage,
+               "--validation gcv is for feature maps: --map exact leaves one row out");
+  KERF_REQUIRE(!job.options.lambda_per_target, usage,
+               "--map exact chooses one lambda for all targets");
+  KERF_REQUIRE(job.options.solver == Solver::automatic || job.options.solver == Solver::dual, usage,
+               "--solver {} is for feature maps: --map exact solves among the rows",
+               kSolverNames[static_cast<int>(job.options.solver)]);
+  KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
+               "--map exact leaves single rows out, but an image's copies would remain: give "
+               "--lambda, or take a feature map");
+}
+
+/// Scaling and recipe, with numbers for everything automatic.
+void plan_model(const FitJob& job, const Params& options, FitResult& result) {
+  auto& [model, outcome] = result;
+  const auto infos = find_kernel(exact_kernel_name(options)).options();
+  outcome.scale = resolve_scale(job.options.scale, job.summary, infos);
+  model.scaling = make_scaling(outcome.scale, job.summary);
+  model.recipe = {kExactMap, resolve_kernel(options, job.summary, model.scaling),
+                  static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
+  if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
+}
+
+void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitResult& result) {
+  auto& [model, outcome] = result;
+  const Stopwatch watch(outcome.seconds.solve);
+  Matrix<double> targets;
+  std::vector<double> weights;
+  encoder.encode(rows, targets, weights);
+  ExactRidgeOptions ridge;
+  ridge.memory_limit = job.memory_limit;
+  ridge.lambdas = lambdas_asked(job.options);
+  ExactFit fit = fit_exact_ridge(exact_kernel_name(model.recipe.options),
+                                 exact_kernel_params(model.recipe.options), rows.x(),
+                                 targets.view(), weights, ridge, job.progress);
+  outcome.lambda = fit.choice.lambda;
+  if (encoder.classification()) {
+    LeftOutScores scores;
+    scores.add(fit.left_out.view(), fit.left_out_rows, targets.view(), weights);
+    model.temperature = outcome.temperature = scores.temperature();
+    outcome.quality = accuracy(scores, "leave-one-out");
+  } else {
+    outcome.quality = explained_left_out(fit.left_out.view(), fit.left_out_rows, targets.view(),
+                                         weights, "leave-one-out");
+  }
+  if (!job.options.lambda) {
+    outcome.take(std::move(fit.choice));
+    outcome.validation = "leave-one-out";
+  }
+  model.rows = std::move(fit.model.rows);
+  model.linear = {std::move(fit.model.dual), std::move(fit.model.intercept)};
+}
+
+}  // namespace
+
+void check_exact_options(const Params& options) {
+  const KernelEntry& entry = find_kernel(exact_kernel_name(options));
+  KERF_REQUIRE(!options.contains("features"), usage,
+               "--map exact has no --features: its kernel is exact");
+  Params params = exact_kernel_params(options);
+  for (const OptionInfo& info : entry.options())  // any number will do for a check
+    if (info.type == OptionType::automatic)
+      if (const auto [own, is_new] = params.try_emplace(info.name, "1"); own->second == "auto")
+        own->second = "1";
+  entry.make(params);
+}
+
+Index exact_fit_bytes(const FitJob& job) {
+  const Index n = job.summary.rows, outputs = Targets(job.summary, job.options).outputs();
+  // The rows as read and as kept; the Gram matrix and what its solution takes.
+  return 2 * bytes_of_rows(job.summary, n, job.options.precision) +
+         bytes_per_element(job.options.lambda ? 1 : 2) * n * n + blas::factor_scratch(n) +
+         8 * n * (5 * outputs + 64 + kLeftOutRows);
+}
+
+Index require_exact_memory(const FitJob& job) {
+  const Index n = job.summary.rows, bytes = exact_fit_bytes(job);
+  KERF_REQUIRE(job.options.lambda || n <= blas::kMostEigen, memory,
+               "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
+               "give --lambda, or take a feature map",
+               n, blas::kMostEigen);
+  require_memory(bytes, job.memory_limit, fmt::format("the exact kernel of {} rows", n),
+                 "take fewer --rows, a feature map, or raise --memory");
+  return bytes;
+}
+
+FitResult fit_exact(const FitJob& job, const Params& options) {
+  check_exact_options(options);
+  check_exact_fit(job);
+  FitResult result;
+  FitReport& outcome = result.report;
+  {
+    const Stopwatch watch(outcome.seconds.total);
+    const Targets encoder(job.summary, job.options);
+    outcome.estimated_memory = require_exact_memory(job);
+    outcome.memory_note = memory_note(outcome.estimated_memory, job.memory_limit,
+                                      fmt::format("the exact kernel of {} rows", job.summary.rows));
+    plan_model(job, options, result);
+    RowBlock rows;
+    {
+      const Stopwatch read_watch(outcome.seconds.read);
+      rows = read_all(job.source);
+      result.model.scaling.apply(rows);
+    }
+    solve(job, rows, encoder, result);
+  }
+  outcome.solver = Solver::dual;
+  outcome.solver_reason = job.options.lambda
+                              ? "Cholesky of the kernel matrix"
+                              : "eigenvalues of the kernel matrix: every lambda at once";
+  describe_model(job, result);
+  return result;
+}
+
+}  // namespace kerf

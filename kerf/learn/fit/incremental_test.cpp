@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/fit/incremental.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "kerf/core/error.h"
+#include "kerf/model/model_file.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kRows = 300, kColumns = 3;
+
+struct Data {
+  Matrix<float> x{kRows, kColumns};
+  Matrix<double> y{kRows, 1};
+  std::vector<double> weights;
+
+  Data() {
+    for (Index i = 0; i < kRows; ++i) {
+      for (Index j = 0; j < kColumns; ++j)
+        x(i, j) = static_cast<float>(
+            rng::normal(rng::Key{5}, static_cast<std::uint64_t>(i * kColumns + j)));
+      y(i, 0) = std::sin(2.0 * x(i, 0)) + x(i, 1);
+      weights.push_back(0.5 + static_cast<double>(i % 3));
+    }
+  }
+  MemorySource source(Index block) const { return {x.view(), y.view(), block, weights}; }
+};
+
+FitOptions options_with(std::optional<double> lambda, Solver solver = Solver::automatic) {
+  FitOptions options;
+  options.lambda = lambda;
+  options.solver = solver;
+  options.scale = ScaleKind::none;
+  options.precision = Precision::double_;
+  return options;
+}
+
+const Params kBandwidth = {{"bandwidth", "1.5"}};
+
+Params with_features(Index features) {
+  Params params = kBandwidth;
+  params["features"] = std::to_string(features);
+  return params;
+}
+
+FitResult in_blocks(const Data& data, Index features, const FitOptions& options, Index block_rows) {
+  MemorySource source = data.source(block_rows);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  IncrementalFit incremental(summary, "rff", with_features(features), options);
+  RowBlock block;
+  while (source.next(block)) {
+    incremental.add(block);
+    if (incremental.rows() >= 200) incremental.solve();  // a look on the way changes nothing
+  }
+  EXPECT_EQ(incremental.rows(), kRows);
+  return incremental.solve();
+}
+
+/// Largest difference of the predictions of two models.
+double distance(const Model& a, const Model& b, const Data& data) {
+  Matrix<double> scores[2];
+  for (int k = 0; k < 2; ++k) {
+    const Model& model = k == 0 ? a : b;
+    MemorySource source = data.source(kRows);
+    RowBlock block;
+    source.next(block);
+    Predictor(model).scores(block, scores[k]);
+  }
+  double largest = 0;
+  for (Index i = 0; i < kRows; ++i)
+    largest = std::max(largest, std::abs(scores[0](i, 0) - scores[1](i, 0)));
+  return largest;
+}
+
+// |z| = 1 is rounded to 6e-8 when it is centred, around other rows in the two; the condition
+// number is at most 1/lambda.
+TEST(IncrementalFit, IsTheFitOfAllRows) {
+  const Data data;
+  constexpr double lambda = 1e-3;
+  for (const Index features : {40, 1000})
+    for (const Index block_rows : {7, 150, 300}) {
+      const FitOptions options = options_with(lambda);
+      MemorySource source = data.source(kRows);
+      const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+      const FitResult whole = fit(source, summary, "rff", with_features(features), options);
+      const FitResult parts = in_blocks(data, features, options, block_rows);
+      EXPECT_EQ(parts.report.solver, features == 40 ? Solver::cholesky : Solver::dual);
+      EXPECT_LT(distance(whole.model, parts.model, data), 6e-8 / lambda) << block_rows;
+      EXPECT_EQ(parts.model.training.rows, kRows);
+    }
+}
+
+TEST(IncrementalFit, ChoosesTheLambdaOfAllRows) {
+  const Data data;
+  MemorySource source = data.source(kRows);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  for (const Solver solver : {Solver::cholesky, Solver::dual}) {
+    const Index features = solver == Solver::dual ? 1000 : 40;
+    const FitOptions options = options_with(std::nullopt, solver);
+    const FitResult whole = fit(source, summary, "rff", with_features(features), options);
+    const FitResult parts = in_blocks(data, features, options, 100);
+    EXPECT_NEAR(parts.report.lambda / whole.report.lambda, 1, 1e-3);
+    EXPECT_NEAR(*parts.report.cv_error / *whole.report.cv_error, 1, 1e-3);
+  }
+}
+
+// The same rows of the same fold, or leave-one-out of the same rows.
+TEST(IncrementalFit, CalibratesProbabilitiesAsTheFitOfAllRows) {
+  Data data;
+  for (Index i = 0; i < kRows; ++i) data.y(i, 0) = data.y(i, 0) > 0 ? 1 : 0;
+  MemorySource source = data.source(100);
+  const DataSummary summary = summarise(source, Task::classification, {"no", "yes"}, rng::Key{1});
+  for (const Index features : {40, 1000})
+    for (const std::optional<double> lambda : {std::optional<double>(), std::optional(1e-3)}) {
+      const FitOptions options = options_with(lambda);
+      const Model whole = fit(source, summary, "rff", with_features(features), options).model;
+      IncrementalFit incremental(summary, "rff", with_features(features), options);
+      RowBlock block;
+      source.rewind();
+      while (source.next(block)) incremental.add(block);
+      const FitResult parts = incremental.solve();
+      ASSERT_TRUE(whole.temperature && parts.model.temperature) << features;
+      EXPECT_EQ(parts.model.temperature, parts.report.temperature);
+      // Golden sections stop within 1e-3 of its logarithm.
+      EXPECT_NEAR(*parts.model.temperature / *whole.temperature, 1, 5e-3) << features;
+    }
+}
+
+TEST(IncrementalFit, RefusesWhatNeedsAllRows) {
+  const Data data;
+  MemorySource source = data.source(kRows);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  EXPECT_THROW(IncrementalFit(summary, "rff", kBandwidth, options_with({}, Solver::pcg)), Error);
+  FitOptions balanced = options_with({});
+  balanced.class_weight = ClassWeight::balanced;
+  EXPECT_THROW(IncrementalFit(summary, "rff", kBandwidth, balanced), Error);
+
+  IncrementalFit dual(summary, "rff", with_features(64), options_with({}, Solver::dual));
+  EXPECT_THROW(dual.solve(), Error);  // no rows
+  RowBlock block;
+  source.next(block);
+  EXPECT_THROW(dual.add(block), Error);  // more rows than features
+  Matrix<float> narrow(4, 2);
+  narrow.fill(1);
+  MemorySource(narrow.view(), data.y.view().slice(0, 4)).next(block);
+  EXPECT_THROW(dual.add(block), Error);
+  EXPECT_THROW(
+      IncrementalFit(summary, "rff", with_features(4096), options_with({}, Solver::cholesky), 1000),
+      Error);
+}
+
+TEST(ModelBytes, ComeBackAsTheSameModel) {
+  const Data data;
+  const FitResult fitted = in_blocks(data, 40, options_with(1e-3), 300);
+  const std::string bytes = model_to_bytes(fitted.model);
+  const Model again = model_from_bytes(bytes, "test");
+  EXPECT_EQ(model_to_bytes(again), bytes);
+  EXPECT_EQ(distance(fitted.model, again, data), 0);
+  EXPECT_THROW(model_from_bytes("", "test"), Error);
+  EXPECT_THROW(model_from_bytes(bytes.substr(0, bytes.size() - 1), "test"), Error);
+  EXPECT_THROW(model_from_bytes(bytes + "x", "test"), Error);
+}
+
+// Rows without weights count 1, before and after rows that have them.
+TEST(IncrementalFit, MixesBlocksWithAndWithoutWeights) {
+  Data data;
+  for (std::size_t i = 0; i < data.weights.size(); ++i)
+    if (i < 100 || i >= 200) data.weights[i] = 1;
+  const FitOptions options = options_with(1e-3, Solver::cholesky);
+  const FitResult given = in_blocks(data, 20, options, 100);
+  MemorySource source = data.source(100);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  IncrementalFit mixed(summary, "rff", with_features(20), options);
+  RowBlock block;
+  for (int k = 0; source.next(block); ++k) {
+    if (k != 1) block.weights.clear();
+    mixed.add(block);
+  }
+  EXPECT_LT(distance(given.model, mixed.solve().model, data), 1e-9);
+}
+
+// The rows of a fit count as those of earlier blocks do: same folds, same sums.
+TEST(IncrementalFit, GoesOnFromAFitThatKeptItsSums) {
+  const Data data;
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("kerf_incremental_" + std::to_string(::getpid())))
+          .string();
+  for (const std::optional<double> lambda :
+       {std::optional<double>(1e-3), std::optional<double>()}) {
+    std::filesystem::remove_all(folder);
+    FitOptions options = options_with(lambda, Solver::cholesky);
+    MemorySource all = data.source(kRows);
+    const DataSummary summary = summarise(all, Task::regression, {}, rng::Key{1});
+    const FitResult whole = fit(all, summary, "rff", with_features(40), options);
+
+    options.checkpoint = folder;
+    MemorySource first(data.x.view().slice(0, 200), data.y.view().slice(0, 200), 200,
+                       std::span(data.weights).first(200));
+    const DataSummary of_first = summarise(first, Task::regression, {}, rng::Key{1});
+    const FitResult begun = fit(first, of_first, "rff", with_features(40), options);
+    IncrementalFit more(model_from_bytes(model_to_bytes(begun.model), "test"), options);
+    RowBlock block;
+    MemorySource(data.x.view().slice(200, kRows), data.y.view().slice(200, kRows), 100,
+                 std::span(data.weights).subspan(200))
+        .next(block);
+    more.add(block);
+    const FitResult parts = more.solve();
+    EXPECT_EQ(parts.model.training.rows, kRows);
+    EXPECT_NEAR(parts.report.lambda / whole.report.lambda, 1, 1e-3);
+    EXPECT_LT(distance(whole.model, parts.model, data), 6e-8 / 1e-3);
+    EXPECT_THROW(IncrementalFit(whole.model, options), Error);  // it kept none
+    EXPECT_THROW(IncrementalFit(parts.model, options), Error);  // nor do blocks
+    options.checkpoint.clear();
+    EXPECT_THROW(IncrementalFit(begun.model, options), Error);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ModelBytes, SayWhatTheFitWasAskedFor) {
+  const Data data;
+  MemorySource source = data.source(kRows);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  FitOptions options = options_with({}, Solver::cholesky);
+  options.folds = 3;
+  options.map_seed = 9;
+  const Params map_options = {{"features", "40"}};  // a bandwidth that is worked out
+  const FitResult fitted = fit(source, summary, "rff", map_options, options, Index{1} << 30);
+  const FitRequest asked = model_from_bytes(model_to_bytes(fitted.model), "test").training.asked;
+  EXPECT_EQ(asked.map, "rff");
+  EXPECT_EQ(asked.map_options, map_options);
+  EXPECT_EQ(asked.fit_options, write_options(options));
+  EXPECT_EQ(asked.map_seed, options.map_seed);
+  EXPECT_EQ(asked.memory_limit, Index{1} << 30);
+  EXPECT_EQ(fitted.model.recipe.seed, 9U);
+
+  options = read_options<FitOptions>(asked.fit_options, "test");
+  options.map_seed = asked.map_seed;
+  const FitResult again =
+      fit(source, summary, asked.map, asked.map_options, options, asked.memory_limit);
+  EXPECT_EQ(distance(fitted.model, again.model, data), 0);
+
+  Model old = model_from_bytes(model_to_bytes(fitted.model), "test");  // a file from before
+  old.training.asked = {};
+  EXPECT_FALSE(model_from_bytes(model_to_bytes(old), "test").training.asked.present());
+}
+
+TEST(IncrementalFit, RefusesWhatItWouldIgnore) {
+  const Data data;
+  MemorySource source = data.source(100);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  FitOptions options = options_with({});
+  options.solver = Solver::sgd;
+  EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
+  options = options_with({});
+  options.loss = Loss::logistic;
+  EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
+  options = options_with({});
+  options.checkpoint = "nowhere";
+  EXPECT_THROW(IncrementalFit(summary, "rff", with_features(20), options), Error);
+  options = options_with(1e-3, Solver::cholesky);
+  IncrementalFit incremental(summary, "rff", with_features(20), options);
+  RowBlock block;
+  source.next(block);
+  block.weights[3] = -1;
+  EXPECT_THROW(incremental.add(block), Error);
+}
+
+}  // namespace
+}  // namespace kerf

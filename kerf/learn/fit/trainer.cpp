@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/fit/trainer.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "kerf/core/require.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/core/version.h"
+#include "kerf/features/automatic.h"
+#include "kerf/features/learned/fitted_map.h"
+#include "kerf/features/linear_features.h"
+#include "kerf/kernels/skeleton/skeleton_text.h"
+#include "kerf/learn/choice/map_choice.h"
+#include "kerf/learn/choice/sparse_choice.h"
+#include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/quality/fit_quality.h"
+#include "kerf/learn/quality/fit_variance.h"
+#include "kerf/learn/solvers/fit_memory.h"
+#include "kerf/learn/solvers/solver.h"
+
+namespace kerf {
+namespace {
+
+void check_rows(const DataSummary& summary) {
+  KERF_REQUIRE(summary.rows >= 2, data, "training needs at least 2 rows, not {}", summary.rows);
+  KERF_REQUIRE(summary.targets >= 1, usage, "training needs a target column");
+  KERF_REQUIRE(summary.weight > 0, data, "all rows have weight 0");
+  KERF_REQUIRE(summary.task == Task::regression || summary.classes.size() >= 2, data,
+               "every row has the same class{}: there is nothing to learn",
+               summary.classes.empty() ? "" : " '" + summary.classes[0] + "'");
+}
+
+/// The summary's; a pass over the rows if somebody made it without one.
+std::uint64_t fingerprint_of(const FitJob& job) {
+  if (job.summary.fingerprint) return *job.summary.fingerprint;
+  RowFingerprint fingerprint;
+  RowBlock block;
+  Index done = 0;
+  job.source.rewind();
+  while (job.source.next(block)) {
+    fingerprint.add(block);
+    report(job.progress, "reading", done += block.rows(), job.summary.rows);
+  }
+  return fingerprint.value();
+}
+
+/// Everything besides the map that the state of a fit depends on.
+std::string data_identity(const FitJob& job, Solver solver) {
+  const DataSummary& summary = job.summary;
+  const FitOptions& options = job.options;
+  double means = 0, squares = 0;
+  for (std::size_t j = 0; j < summary.mean.size(); ++j) {
+    means += static_cast<double>(j + 1) * summary.mean[j];
+    squares += static_cast<double>(j + 1) * summary.mean_square[j];
+  }
+  std::string text =
+      fmt::format("{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}",
+                  summary.rows, summary.targets, summary.classes.size(), means, squares,
+                  fingerprint_of(job), static_cast<int>(solver), fold_count(options, summary.rows),
+                  static_cast<int>(options.loss), static_cast<int>(options.class_weight),
+                  static_cast<int>(options.precision), static_cast<int>(options.scale));
+  // Its weights at any moment depend on these; those of the other solvers are found anew.
+  if (solver == Solver::sgd)
+    text += fmt::format(", {:.17g} {} {} {} {:.17g}", options.lambda.value_or(0), options.folds,
+                        options.sgd.batch, static_cast<int>(options.sgd.schedule),
+                        options.sgd.learning_rate.value_or(0));
+  return text;
+}
+
+/// Scaling and recipe, with numbers for everything automatic.
+void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& map_options,
+                FitResult& result) {
+  auto& [model, outcome] = result;
+  const auto infos = entry.options();
+  outcome.scale = resolve_scale(job.options.scale, job.summary, infos);
+  model.scaling = make_scaling(outcome.scale, job.summary);
+  model.recipe = {entry.name,
+                  entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
+                  job.options.seed_of_map(), job.summary.cols};
+  if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
+}
+
+/// About how many numbers all sparse rows hold; 0: rows are dense.
+Index sparse_entries(const DataSummary& summary) {
+  if (!summary.is_sparse) return 0;
+  const Index sampled = std::max<Index>(1, summary.sample.rows());
+  return (summary.sample.sparse.view().nonzeros() / sampled + 1) * summary.rows;
+}
+
+/// Says which solver and why; Error (memory) if it needs more than there is.
+const SolverEntry& take_solver(const FitJob& job, const FeatureMapEntry& entry,
+                               const Params& map_options, const Problem& problem,
+                               FitReport& outcome) {
+  const SolverPlan plan = plan_solver(problem);
+  require_fit_memory(job, entry, map_options, problem, plan);
+  outcome.solver = plan.choice.entry->solver;
+  outcome.solver_reason = plan.choice.reason;
+  outcome.estimated_memory = plan.bytes;
+  outcome.memory_note =
+      memory_note(plan.bytes, job.memory_limit,
+                  fmt::format("{}training with {} features{}",
+                              job.options.solver == Solver::automatic
+                                  ? ""
+                                  : "--solver " + std::string(plan.choice.entry->name()) + ", ",
+                              problem.features, job.options.variance ? " and variances" : ""));
+  return *plan.choice.entry;
+}
+
+/// The feature map, and what it learned from the rows (most learn nothing).
+struct LearnedMap {
+  std::shared_ptr<MapState> state;
+  Matrix<float> penalty;  ///< empty: the identity
+  std::unique_ptr<FeatureMap> map;
+};
+
+LearnedMap learn_map(const FitJob& job, FitResult& result) {
+  auto& [model, outcome] = result;
+  const Stopwatch watch(outcome.seconds.features);
+  ScaledSource scaled(job.source, model.scaling);
+  const bool one_solve = outcome.solver == Solver::cholesky && job.options.lambda;
+  LearnedMap learned;
+  learned.state = model.recipe.fit(scaled, job.memory_limit, job.progress,
+                                   one_solve ? &learned.penalty : nullptr);
+  learned.map = model.recipe.make(job.memory_limit);
+  if (features_are_zero(*learned.map, job.summary, model.scaling))
+    outcome.warnings.push_back(zero_features_warning(model.recipe.map));
+  return learned;
+}
+
+/// The folder that was asked for, and in the model what it is of.
+std::optional<Checkpoint> open_checkpoint(const FitJob& job, FitResult& result) {
+  if (job.options.checkpoint.empty()) return std::nullopt;
+  std::string& identity = result.model.training.identity;
+  identity = data_identity(job, result.report.solver);
+  return Checkpoint(job.options.checkpoint, {recipe_identity(result.model.recipe), identity},
+                    job.options.checkpoint_interval);
+}
+
+FitResult fit_kind(const FitJob& job, const std::string& map, const Params& map_options) {
+  if (map == kAutoMap) return fit_chosen_map(job, map_options);
+  if (map == kExactMap) return fit_exact(job, map_options);
+  if (wants_growth(map_options)) return fit_growing(job, map, map_options);
+  return fit_map(job, map, map_options);
+}
+
+}  // namespace
+
+std::string recipe_identity(const Recipe& recipe) {
+  std::string text = fmt::format("{} {} {}", recipe.map, recipe.seed, recipe.in_dim);
+  for (const auto& [name, value] : recipe.options) text += fmt::format(" {}={}", name, value);
+  return text;
+}
+
+FitRequest request_of(const std::string& map, Params map_options, const FitOptions& options,
+                      Index memory_limit) {
+  // A skeleton may be the name of a file, which need not be there when the model is loaded.
+  if (const auto skeleton = map_options.find("skeleton"); skeleton != map_options.end())
+    skeleton->second = load_skeleton_text(skeleton->second);
+  return {map, std::move(map_options), write_options(options), options.map_seed, {}, memory_limit};
+}
+
+FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
+  const FitOptions& options = job.options;
+  const FeatureMapEntry& entry = find_feature_map(map);
+  KERF_REQUIRE(entry.fit == nullptr || (!options.variance && options.checkpoint.empty()), usage,
+               "the map {} is learned from the rows and folded into the weights: it has neither "
+               "variances nor checkpoints",
+               map);
+  FitResult result;
+  Model& model = result.model;
+  FitReport& outcome = result.report;
+  {
+    const Stopwatch watch(outcome.seconds.total);
+    plan_model(job, entry, map_options, result);
+    Problem problem = problem_of(job, entry, model.recipe.options);
+    if (map == LinearFeatures::kName) problem.entries = sparse_entries(job.summary);
+    const SolverEntry& solver = take_solver(job, entry, map_options, problem, outcome);
+    const LearnedMap learned = learn_map(job, result);
+    std::optional<Checkpoint> checkpoint = open_checkpoint(job, result);
+    problem.penalty = learned.penalty.rows() > 0 ? &learned.penalty : nullptr;
+    problem.checkpoint = checkpoint ? &*checkpoint : nullptr;
+    TrainingRows rows(job.source, job.summary, *learned.map, model.scaling, options,
+                      outcome.seconds, job.progress);
+    model.linear = solver.fit(problem, rows, outcome);
+    if (options.variance) model.variance = fit_variance(rows, outcome.lambda, options.noise);
+    model.temperature = outcome.temperature;
+    if (learned.state) fold_compression(*learned.state, model.linear.weights);
+  }
+  describe_model(job, result);
+  return result;
+}
+
+void check_fit_options(const FitOptions& options) {
+  KERF_REQUIRE(!options.lambda || options.lambda_grid.empty(), usage,
+               "--lambda is given and --lambda-grid is to choose from: take one of them");
+  KERF_REQUIRE(options.solver == Solver::sgd || options.sgd == SgdOptions{}, usage,
+               "--schedule, --learning-rate, --epochs, --batch and --patience are options of "
+               "--solver sgd, not of {}",
+               kSolverNames[static_cast<int>(options.solver)]);
+}
+
+void check_fit_memory(const FitJob& job, const std::string& map, const Params& map_options) {
+  if (map == kExactMap) {
+    require_exact_memory(job);
+    return;
+  }
+  Params options = map_options;
+  std::string name = map;
+  if (map == kAutoMap) {  // any candidate: they differ little
+    const Scaling scaling = make_scaling(job.options.scale, job.summary);
+    const MapCandidate any = map_candidates(map_options, job.summary, scaling).front();
+    name = any.map;
+    for (const auto& [option, value] : any.options) options[option] = value;
+  }
+  const FeatureMapEntry& entry = find_feature_map(name);
+  const Problem problem = problem_of(job, entry, entry.complete(options));
+  require_fit_memory(job, entry, options, problem, plan_solver(problem));
+}
+
+void describe_model(const FitJob& job, FitResult& result) {
+  auto& [model, outcome] = result;
+  const DataSummary& summary = job.summary;
+  model.task = summary.task;
+  model.classes = summary.classes;
+  model.image = summary.image;
+  model.is_sparse = summary.is_sparse;
+  model.training.version = version();
+  model.training.rows = summary.rows;
+  if (!job.options.checkpoint.empty()) model.training.target_scale = summary.target_scale;
+  record_lambda(outcome, model.training);
+}
+
+void record_lambda(const FitReport& outcome, TrainingRecord& training) {
+  training.lambda = outcome.lambda;
+  training.cv_error = outcome.cv_error;
+  training.validation = outcome.cv_error ? outcome.validation : "";
+  training.metric = outcome.cv_error ? outcome.metric : "";
+}
+
+void check_map_options(const std::string& map, const Params& map_options) {
+  if (map == kExactMap) return check_exact_options(map_options);
+  if (map == kAutoMap) return;  // which options there are depends on the data
+  Params options = map_options;
+  if (wants_growth(options)) options.erase("features");
+  find_feature_map(map).complete(options);
+}
+
+std::string idle_option(const std::string& map, const Params& given) {
+  if (map == kAutoMap || map == kExactMap) return "";  // the data decide; has none
+  const FeatureMapEntry& entry = find_feature_map(map);
+  Params numbers = given;
+  numbers.erase("features");  // may be auto
+  const Params complete = entry.complete(numbers);
+  for (const auto& [name, value] : given)
+    if (const std::string why = why_idle(entry.options(), name, complete); !why.empty())
+      return fmt::format("--{} {} would have no effect: {}", name, value, why);
+  return "";
+}
+
+FitResult fit(RowSource& source, const DataSummary& summary, const std::string& map,
+              const Params& map_options, const FitOptions& options, Index memory_limit,
+              const Progress& progress) {
+  check_rows(summary);
+  check_fit_options(options);
+  KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
+               "--variance is for regression with a feature map");
+  KERF_REQUIRE(options.variance || options.noise == Noise::leave_one_out, usage,
+               "--noise is that of --variance: give both");
+  KERF_REQUIRE(!options.variance || options.noise == Noise::likelihood || summary.copies == 1,
+               usage,
+               "--noise leave-one-out leaves single rows out, but an image's copies would remain: "
+               "take --noise likelihood");
+  KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
+               "--variance is that of one lambda for all targets: leave --lambda-per-target out");
+  KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
+               usage, "map exact has the squared loss only, and keeps no checkpoints");
+  KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
+               "--features auto fits several sizes: a checkpoint is of one, so give --features N");
+  check_target_scale(summary);
+  FitOptions settled = options;
+  SparseChoice sparse;
+  const bool may_be_linear =
+      map == kAutoMap && summary.is_sparse && !summary.image.present();  // with a given scale too
+  if (may_be_linear || wants_sparse_choice(summary, options)) {
+    sparse = choose_for_sparse(summary, options, progress);
+    settled.scale = sparse.scale;
+  }
+  const FitJob job{source, summary, settled, memory_limit, progress};
+  std::optional<MapChoice> linear;
+  if (map == kAutoMap) linear = prefers_linear(job, map_options, sparse);
+  FitResult result =
+      linear ? fit_map(job, LinearFeatures::kName, {}) : fit_kind(job, map, map_options);
+  if (linear) result.report.map_choice = std::move(linear);
+  if (!sparse.note.empty()) result.report.notes.push_back(sparse.note);
+  result.model.training.asked = request_of(map, map_options, options, memory_limit);
+  restore_targets(summary.target_scale, result);
+  warn_about_data(source, summary, result.report);
+  judge_fit(result, options.class_weight);
+  return result;
+}
+
+FitResult refit(Model model, const FitOptions& options, const Progress& progress) {
+  check_fit_options(options);
+  FitResult result{std::move(model), {}};
+  FitReport& outcome = result.report;
+  {
+    const Stopwatch watch(outcome.seconds.total);
+    // Models of before do not say what rows they are of.
+    const Checkpoint kept(options.checkpoint,
+                          {recipe_identity(result.model.recipe), result.model.training.identity},
+                          1e9);
+    LinearModel solved =
+        solve_kept_sums(kept, result.model.training.rows, result.model.task == Task::classification,
+                        options, progress, outcome);
+    KERF_REQUIRE(solved.weights.rows() == result.model.linear.weights.rows() &&
+                     solved.intercept.size() == result.model.linear.intercept.size(),
+                 data, "the sums in {} are of {} outputs, the model has {}", options.checkpoint,
+                 solved.intercept.size(), result.model.outputs());
+    KERF_REQUIRE(!result.model.variance, usage,
+                 "the model's variances are those of its own lambda: fit it again with --lambda");
+    result.model.linear = std::move(solved);
+    result.model.temperature = outcome.temperature;
+  }
+  Params& asked = result.model.training.asked.fit_options;
+  const Params now = write_options(options);
+  for (const char* name : {"lambda", "lambda-grid", "lambda-per-target", "validation"})
+    if (asked.contains(name)) asked[name] = now.at(name);
+  restore_targets(result.model.training.target_scale, result);
+  judge_fit(result, options.class_weight);
+  return result;
+}
+
+}  // namespace kerf

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/quality/fit_quality.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kerf/core/random/random.h"
+#include "kerf/learn/fit/incremental.h"
+
+namespace kerf {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Index kRows = 300;
+
+struct Data {
+  Matrix<float> x{kRows, 2};
+  Matrix<double> y{kRows, 1};
+};
+
+/// A target that the columns tell (`signal` 1) or not (0), with noise.
+Data make_data(double signal, Task task = Task::regression) {
+  Data data;
+  rng::fill_normal(rng::Key{5}, 0, std::span(data.x.data(), static_cast<std::size_t>(2 * kRows)));
+  for (Index i = 0; i < kRows; ++i)
+    data.y(i, 0) = signal * (data.x(i, 0) + std::sin(data.x(i, 1))) +
+                   0.3 * rng::normal(rng::Key{6}, static_cast<std::uint64_t>(i));
+  for (Index i = 0; task == Task::classification && i < kRows; ++i)
+    data.y(i, 0) = data.y(i, 0) > 0.2 ? 1 : 0;
+  return data;
+}
+
+FitResult fit_on(const Data& data, Task task, FitOptions options, const char* map = "rff") {
+  MemorySource source(data.x.view(), data.y.view());
+  const bool classes = task == Task::classification;
+  const auto summary = summarise(
+      source, task, classes ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{},
+      rng::Key{1});
+  Params params;
+  if (std::string(map) == "rff") params["features"] = "64";
+  if (std::string(map) == "exact") params["kernel"] = "gaussian";
+  return fit(source, summary, map, params, options);
+}
+
+TEST(FitQuality, EverySolverSaysHowGoodItIsBesideAConstant) {
+  for (const Task task : {Task::regression, Task::classification})
+    for (const Solver solver : {Solver::cholesky, Solver::pcg, Solver::sgd}) {
+      FitOptions options;
+      options.solver = solver;
+      const auto [model, report] = fit_on(make_data(1, task), task, options);
+      ASSERT_TRUE(report.quality.has_value()) << kSolverNames[static_cast<int>(solver)];
+      const FitQuality& quality = *report.quality;
+      EXPECT_EQ(quality.metric, task == Task::regression ? "r2" : "accuracy");
+      EXPECT_TRUE(quality.left_out());
+      // The signal explains 1.4 / 1.5 of the variance; sgd and 60 rows held out come near.
+      EXPECT_GT(quality.value, task == Task::regression ? 0.8 : 0.78);
+      EXPECT_LE(quality.value, 1);
+      EXPECT_EQ(quality.constant > 0.4, task == Task::classification);
+      EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("no better"))));
+      ASSERT_TRUE(model.training.quality.has_value());
+      EXPECT_EQ(model.training.quality->value, quality.value);
+    }
+}
+
+TEST(FitQuality, AFitThatLearnsNothingSaysSo) {
+  for (const char* map : {"rff", "exact", "auto"})
+    for (const Task task : {Task::regression, Task::classification}) {
+      const auto result = fit_on(make_data(0, task), task, {}, map);
+      EXPECT_THAT(result.report.warnings, Contains(HasSubstr("better than a constant"))) << map;
+    }
+}
+
+TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
+  const Data data = make_data(1);
+  FitOptions options;
+  options.solver = Solver::cholesky;
+  const auto report = fit_on(data, Task::regression, options).report;
+  // With five folds of random rows the constant's error is the variance, but for O(1/rows).
+  double mean = 0, variance = 0;
+  for (Index i = 0; i < kRows; ++i) mean += data.y(i, 0) / kRows;
+  for (Index i = 0; i < kRows; ++i) variance += std::pow(data.y(i, 0) - mean, 2) / kRows;
+  EXPECT_NEAR(report.quality->value, 1 - *report.cv_error / variance, 0.01);
+}
+
+TEST(FitQuality, TrainingFigureIsNamedAndIsThatOfThePredictions) {
+  for (const Solver solver : {Solver::cholesky, Solver::pcg}) {
+    const Data data = make_data(1);
+    FitOptions options;
+    options.lambda = 1e-2;
+    options.solver = solver;
+    const auto [model, report] = fit_on(data, Task::regression, options);
+    ASSERT_TRUE(report.quality.has_value());
+    EXPECT_FALSE(report.quality->left_out());
+    RowBlock block;
+    MemorySource(data.x.view(), data.y.view()).next(block);
+    Matrix<double> scores;
+    Predictor(model).scores(block, scores);
+    double mean = 0, error = 0, variance = 0;
+    for (Index i = 0; i < kRows; ++i) mean += data.y(i, 0) / kRows;
+    for (Index i = 0; i < kRows; ++i) {
+      error += std::pow(data.y(i, 0) - scores(i, 0), 2);
+      variance += std::pow(data.y(i, 0) - mean, 2);
+    }
+    EXPECT_NEAR(report.quality->value, 1 - error / variance, 1e-4);
+  }
+}
+
+TEST(FitQuality, BlockByBlockToo) {
+  const Data data = make_data(1, Task::classification);
+  for (const char* features : {"32", "512"}) {  // sums, and rows kept
+    MemorySource source(data.x.view(), data.y.view());
+    const auto summary = summarise(source, Task::classification, {"a", "b"}, rng::Key{1});
+    IncrementalFit fit(summary, "rff", {{"features", features}}, {});
+    RowBlock block;
+    while (source.next(block)) fit.add(block);
+    const auto report = fit.solve().report;
+    ASSERT_TRUE(report.quality.has_value());
+    EXPECT_THAT(report.quality->metric, AnyOf("accuracy", HasSubstr("indicators' variance")));
+    EXPECT_GT(report.quality->value, report.quality->constant + 0.1);
+  }
+}
+
+TEST(DataWarnings, NameTheColumnTheValueAndTheRowOfAnOutlier) {
+  Data data = make_data(1);
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Not(Contains(HasSubstr("standard deviation"))));
+  data.x(17, 1) = 1e12f;
+  const auto report = fit_on(data, Task::regression, {}).report;
+  EXPECT_THAT(report.warnings,
+              Contains(HasSubstr("column 1: a few values such as 1e+12 in row 17")));
+}
+
+TEST(DataWarnings, WhatDoesNotVaryIsTold) {
+  Data data = make_data(1);
+  for (Index i = 0; i < kRows; ++i) data.x(i, 1) = 7;
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.notes,
+              Contains(HasSubstr("1 of 2 columns never vary: column 1")));
+  for (Index i = 0; i < kRows; ++i) data.x(i, 0) = -2;
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Contains(HasSubstr("no input column varies")));
+  data = make_data(1);
+  data.y.fill(2.5);
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Contains(HasSubstr("the target is the same in every row")));
+}
+
+}  // namespace
+}  // namespace kerf

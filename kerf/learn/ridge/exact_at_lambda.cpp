@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/ridge/exact_at_lambda.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/linalg/blas.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kTile = 256;
+constexpr double kTolerance = 1e-11;
+constexpr int kMostRefinements = 12;
+
+/// residual := rhs - B x, and the norm of each column.
+std::vector<double> residual_of(MatrixView<const double> system, const Matrix<double>& x,
+                                const Matrix<double>& rhs, Matrix<double>& residual) {
+  residual.resize(rhs.rows(), rhs.cols());
+  std::copy_n(rhs.data(), rhs.rows() * rhs.cols(), residual.data());
+  parallel_for(system.rows, kTile, [&](Index begin, Index end) {
+    blas::gemm(false, false, -1.0, system.slice(begin, end), x.view(), 1.0,
+               residual.view().slice(begin, end));
+  });
+  std::vector<double> squares(static_cast<std::size_t>(rhs.cols()), 0.0);
+  for (Index i = 0; i < residual.rows(); ++i)
+    for (Index t = 0; t < residual.cols(); ++t)
+      squares[static_cast<std::size_t>(t)] += residual(i, t) * residual(i, t);
+  for (double& value : squares) value = std::sqrt(value);
+  return squares;
+}
+
+/// The largest of the ratios a_t / b_t.
+double worst(const std::vector<double>& a, const std::vector<double>& b) {
+  double ratio = 0;
+  for (std::size_t t = 0; t < a.size(); ++t)
+    if (b[t] > 0) ratio = std::max(ratio, a[t] / b[t]);
+  return std::isfinite(ratio) ? ratio : 1e300;
+}
+
+/// x and the factor R of B in single precision; false if that precision is not enough.
+bool solve_refined(MatrixView<const double> system, const Matrix<double>& rhs, Matrix<float>& r,
+                   Matrix<double>& x, const Progress& progress) {
+  r.resize(system.rows, system.cols);
+  parallel_for(system.rows, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) std::ranges::copy(system.row(i), r.row(i).begin());
+  });
+  if (blas::cholesky(r.view(), progress) != 0) return false;
+  x.resize(rhs.rows(), rhs.cols());
+  x.fill(0);
+  Matrix<double> residual;
+  Matrix<float> step(rhs.rows(), rhs.cols());
+  const auto start = residual_of(system, x, rhs, residual);
+  double last = 1;
+  for (int round = 0; round < kMostRefinements; ++round) {
+    // Scaled to 1, so that small residuals are no denormals.
+    for (Index k = 0; k < rhs.rows() * rhs.cols(); ++k)
+      step.data()[k] = static_cast<float>(residual.data()[k] / last);
+    blas::cholesky_solve(r.view(), step.view());
+    for (Index k = 0; k < rhs.rows() * rhs.cols(); ++k)
+      x.data()[k] += last * static_cast<double>(step.data()[k]);
+    const double now = worst(residual_of(system, x, rhs, residual), start);
+    if (now <= kTolerance) return true;
+    if (!(now < 0.25 * last)) return false;
+    last = now;
+  }
+  return false;
+}
+
+/// (B^-1)_ii for each of the rows.
+template <class T>
+std::vector<double> inverse_diagonal(MatrixView<const T> r, std::span<const Index> rows) {
+  Matrix<T> columns(r.rows, std::ssize(rows));
+  columns.fill(0);
+  for (Index k = 0; k < columns.cols(); ++k) columns(rows[static_cast<std::size_t>(k)], k) = 1;
+  blas::transposed_solve(r, columns.view());
+  std::vector<double> out(rows.size(), 0.0);
+  for (Index i = 0; i < columns.rows(); ++i)
+    for (Index k = 0; k < columns.cols(); ++k)
+      out[static_cast<std::size_t>(k)] += static_cast<double>(columns(i, k)) * columns(i, k);
+  return out;
+}
+
+/// All rows, or kLeftOutRows spread evenly.
+std::vector<Index> rows_to_leave_out(Index n) {
+  std::vector<Index> rows;
+  const Index count = std::min(n, kLeftOutRows);
+  for (Index k = 0; k < count; ++k) rows.push_back(k * n / count);
+  return rows;
+}
+
+}  // namespace
+
+SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c,
+                               const Progress& progress) {
+  for (Index i = 0; i < a.rows; ++i) a(i, i) += c;
+  SystemSolution out;
+  out.rows = rows_to_leave_out(a.rows);
+  if (Matrix<float> r; solve_refined(a, y, r, out.x, progress)) {
+    out.inverse = inverse_diagonal<float>(r.view(), out.rows);
+    return out;
+  }
+  KERF_REQUIRE(blas::cholesky(a, progress) == 0, numeric,
+               "the kernel matrix is singular at this lambda: raise it, or leave it to be chosen");
+  out.x.resize(y.rows(), y.cols());
+  std::copy_n(y.data(), y.rows() * y.cols(), out.x.data());
+  blas::cholesky_solve(a, out.x.view());
+  out.inverse = inverse_diagonal<double>(a, out.rows);
+  return out;
+}
+
+}  // namespace kerf

@@ -1,0 +1,33 @@
+// The system of kernel ridge regression at one given lambda (exact_ridge.h: a choice among many).
+//
+//   B = A + c I,   X = B^-1 Y,   and (B^-1)_ii of some rows, from which rows are left out
+//
+// Error:      B is factored in single precision, and X refined with residuals in double down to
+//             1e-11 of Y.  Where B is too ill-conditioned for that (beyond about 1e6), it is
+//             factored in double.  (B^-1)_ii is in the precision of the factor.
+// Cost:       n^3 / 3 flops in single precision, 12 n^2 bytes; n^2 kLeftOutRows flops for the rows.
+// Reference:  Higham, "Accuracy and stability of numerical algorithms", 2002, section 12.
+// Differs:    nothing.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "kerf/core/progress.h"
+#include "kerf/core/rows/matrix.h"
+
+namespace kerf {
+
+inline constexpr Index kLeftOutRows = 512;
+
+struct SystemSolution {
+  Matrix<double> x;
+  std::vector<Index> rows;      ///< all, or kLeftOutRows spread evenly
+  std::vector<double> inverse;  ///< (B^-1)_ii for each of `rows`
+};
+
+/// `a` is destroyed.
+SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c,
+                               const Progress& progress = {});
+
+}  // namespace kerf

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/ridge/exact_ridge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kerf/core/require.h"
+#include "kerf/core/system/memory.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/kernels/gram/gram.h"
+#include "kerf/learn/ridge/exact_at_lambda.h"
+#include "kerf/linalg/blas.h"
+
+namespace kerf {
+namespace {
+
+constexpr Index kTile = 256;           // rows of a product at a time
+constexpr double kTie = 1e-10;         // relative difference of errors that are equal
+constexpr double kRounding = 0x1p-46;  // eigenvalues below that part of the trace are none
+
+/// out = op(a) b on fixed tiles of out's rows.
+void product(bool transpose_a, MatrixView<const double> a, MatrixView<const double> b,
+             MatrixView<double> out) {
+  parallel_for(out.rows, kTile, [&](Index begin, Index end) {
+    const auto piece = transpose_a
+                           ? MatrixView<const double>(a.data + begin, a.rows, end - begin, a.stride)
+                           : a.slice(begin, end);
+    blas::gemm(transpose_a, false, 1.0, piece, b, 0.0, out.slice(begin, end));
+  });
+}
+
+/// The problem in the coordinates of the header: A = V D V^T and V^T S (y - mean).
+struct Spectrum {
+  MatrixView<double> vectors;     // one a row
+  std::vector<double> values;     // D >= 0
+  Matrix<double> projections;     // V^T S (y - mean)
+  std::vector<double> root;       // sqrt w
+  std::vector<double> means;      // of the targets; zeros without intercept
+  std::vector<double> row_means;  // S K S u; empty without intercept
+  double weight = 0;              // n
+  double shift = 0;               // the eigenvalue that u is given
+  double trace = 0;               // of S K S, before it was centred
+  Index count() const { return static_cast<Index>(values.size()); }
+};
+
+/// gram := S K S, centred; its eigenvector u gets the largest eigenvalue.
+void centre(MatrixView<double> gram, Spectrum& s) {
+  const Index n = gram.rows;
+  std::vector<double> u = s.root;
+  for (double& value : u) value /= std::sqrt(s.weight);
+  s.row_means.assign(u.size(), 0.0);
+  parallel_for(n, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      double sum = 0;
+      for (Index j = 0; j < n; ++j) sum += gram(i, j) * u[static_cast<std::size_t>(j)];
+      s.row_means[static_cast<std::size_t>(i)] = sum;
+    }
+  });
+  double mean = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) mean += u[i] * s.row_means[i];
+  std::vector<double> row_norms(u.size());
+  parallel_for(n, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const auto a = static_cast<std::size_t>(i);
+      double norm = 0;
+      for (Index j = 0; j < n; ++j) {
+        const auto b = static_cast<std::size_t>(j);
+        gram(i, j) += mean * u[a] * u[b] - (u[a] * s.row_means[b] + s.row_means[a] * u[b]);
+        norm += std::abs(gram(i, j));
+      }
+      row_norms[a] = norm;
+    }
+  });
+  // No eigenvalue of A exceeds its largest absolute row sum.
+  const double largest = *std::ranges::max_element(row_norms);
+  const double shift = s.shift = largest > 0 ? 2 * largest : 1;
+  parallel_for(n, 64, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      for (Index j = 0; j < n; ++j)
+        gram(i, j) += shift * u[static_cast<std::size_t>(i)] * u[static_cast<std::size_t>(j)];
+  });
+}
+
+/// S (y - mean).
+Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, Spectrum& s) {
+  Matrix<double> y(targets.rows, targets.cols);
+  s.means.assign(static_cast<std::size_t>(targets.cols), 0.0);
+  for (Index t = 0; t < targets.cols; ++t) {
+    double& mean = s.means[static_cast<std::size_t>(t)];
+    const auto root = [&](Index i) { return s.root[static_cast<std::size_t>(i)]; };
+    if (intercept)
+      for (Index i = 0; i < targets.rows; ++i) mean += root(i) * root(i) * targets(i, t) / s.weight;
+    for (Index i = 0; i < targets.rows; ++i) y(i, t) = root(i) * (targets(i, t) - mean);
+  }
+  return y;
+}
+
+/// sqrt(w) of each row.
+std::vector<double> roots(std::span<const double> weights, Index n) {
+  std::vector<double> root(static_cast<std::size_t>(n), 1.0);
+  if (!weights.empty())
+    std::ranges::transform(weights, root.begin(), [](double w) {
+      KERF_REQUIRE(w >= 0 && std::isfinite(w), data, "a row has the weight {}", w);
+      return std::sqrt(w);
+    });
+  return root;
+}
+
+/// gram := A, with u at the end of its spectrum; y := S (y - mean).
+Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
+                 std::span<const double> weights, bool intercept, Matrix<double>& y) {
+  const Index n = gram.rows;
+  Spectrum s;
+  s.root = roots(weights, n);
+  for (const double root : s.root) s.weight += root * root;
+  KERF_REQUIRE(s.weight > 0, data, "all rows have weight 0");
+  if (!weights.empty())
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j)
+        gram(i, j) *= s.root[static_cast<std::size_t>(i)] * s.root[static_cast<std::size_t>(j)];
+  for (Index i = 0; i < n; ++i) s.trace += gram(i, i);
+  if (intercept) centre(gram, s);
+  y = scaled_targets(targets, intercept, s);
+  return s;
+}
+
+void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept, Spectrum& s,
+               const Progress& progress) {
+  s.values.resize(static_cast<std::size_t>(gram.rows));
+  blas::symmetric_eigen(gram, s.values, progress);
+  if (intercept) s.values.pop_back();  // u, the last one
+  // Of a semi-definite matrix; and what centring rows that are all alike leaves is rounding.
+  for (double& value : s.values) value = value > kRounding * s.trace ? value : 0.0;
+  s.vectors = gram.slice(0, s.count());
+  s.projections.resize(s.count(), y.cols());
+  product(false, s.vectors, y.view(), s.projections.view());
+}
+
+std::vector<double> automatic_lambdas(const Spectrum& s, int first_step) {
+  // Rows without weight have eigenvalues of 0, and must not move the grid.
+  const auto idle = static_cast<double>(std::ranges::count(s.root, 0.0));
+  const double count = std::max(1.0, static_cast<double>(s.count()) - idle);
+  double mean = 0;
+  for (const double value : s.values) mean += value / count;
+  if (mean == 0) mean = s.trace / count;
+  const double unit = mean > 0 ? mean / s.weight : 1;
+  std::vector<double> lambdas;
+  for (int step = first_step; step <= kLastLambdaStep; ++step)
+    lambdas.push_back(unit * std::pow(10.0, step / 2.0));
+  return lambdas;
+}
+
+/// 1 - h_i for each row i and each lambda.
+Matrix<double> leverages(const Spectrum& s, const std::vector<double>& lambdas) {
+  const Index n = static_cast<Index>(s.root.size()), count = static_cast<Index>(lambdas.size());
+  Matrix<double> factors(s.count(), count), rest(n, count);
+  for (Index k = 0; k < s.count(); ++k)
+    for (Index l = 0; l < count; ++l) {
+      const double c = s.weight * lambdas[static_cast<std::size_t>(l)];
+      factors(k, l) = c / (s.values[static_cast<std::size_t>(k)] + c);
+    }
+  rest.fill(0);
+  parallel_for(n, kTile, [&](Index begin, Index end) {
+    for (Index k = 0; k < s.count(); ++k)
+      for (Index i = begin; i < end; ++i) {
+        const double square = s.vectors(k, i) * s.vectors(k, i);
+        for (Index l = 0; l < count; ++l) rest(i, l) += square * factors(k, l);
+      }
+  });
+  return rest;
+}
+
+/// V (D + c)^-1 V^T S (y - mean): c times it are the residuals, S times it the dual weights.
+void solve(const Spectrum& s, double lambda, Matrix<double>& work, Matrix<double>& out) {
+  const double c = s.weight * lambda;
+  work.resize(s.count(), s.projections.cols());
+  for (Index k = 0; k < s.count(); ++k)
+    for (Index t = 0; t < work.cols(); ++t)
+      work(k, t) = s.projections(k, t) / (s.values[static_cast<std::size_t>(k)] + c);
+  out.resize(static_cast<Index>(s.root.size()), work.cols());
+  product(true, s.vectors, work.view(), out.view());
+}
+
+LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progress& progress) {
+  std::ranges::sort(lambdas);
+  const Matrix<double> rest = leverages(s, lambdas);
+  LambdaChoice choice;
+  choice.cv_error = std::numeric_limits<double>::infinity();
+  Matrix<double> work, solution;
+  for (std::size_t l = 0; l < lambdas.size(); ++l) {
+    report(progress, "choosing lambda", static_cast<Index>(l), static_cast<Index>(lambdas.size()));
+    solve(s, lambdas[l], work, solution);
+    double error = 0;
+    for (Index i = 0; i < solution.rows(); ++i) {
+      if (s.root[static_cast<std::size_t>(i)] == 0) continue;
+      const double factor = s.weight * lambdas[l] / rest(i, static_cast<Index>(l));
+      for (const double value : solution.row(i)) error += factor * value * factor * value;
+    }
+    error /= s.weight * static_cast<double>(solution.cols());
+    if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+    choice.path.push_back({lambdas[l], error});
+    choice.cv_error = std::min(choice.cv_error, error);
+  }
+  KERF_REQUIRE(std::isfinite(choice.cv_error), numeric,
+               "no lambda between {:.2g} and {:.2g} gives a finite leave-one-out error",
+               lambdas.front(), lambdas.back());
+  // Of equals the largest; rounding must not decide among them.
+  const double least = choice.cv_error;
+  for (const auto& [lambda, error] : choice.path)
+    if (error <= least * (1 + kTie)) choice.lambda = lambda, choice.cv_error = error;
+  return choice;
+}
+
+/// What the other rows predict for each row; of a row without weight: what all rows do.
+Matrix<double> left_out(const Spectrum& s, double lambda, const Matrix<double>& solution,
+                        MatrixView<const double> targets) {
+  const Matrix<double> rest = leverages(s, {lambda});
+  Matrix<double> out(targets.rows, targets.cols);
+  for (Index i = 0; i < out.rows(); ++i)
+    for (Index t = 0; t < out.cols(); ++t) {
+      const double root = s.root[static_cast<std::size_t>(i)];
+      const double gap = root > 0 ? s.weight * lambda / rest(i, 0) * solution(i, t) / root : 0;
+      out(i, t) = targets(i, t) - gap;
+    }
+  return out;
+}
+
+/// One lambda: no eigenvalues.
+void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>& y,
+               MatrixView<const double> targets, double lambda, DualSolution& result,
+               const Progress& progress) {
+  const double c = s.weight * lambda;
+  SystemSolution solved = solve_at_lambda(gram, y, c, progress);
+  result.left_out.resize(std::ssize(solved.rows), targets.cols);
+  double error = 0, weight = 0;
+  for (std::size_t k = 0; k < solved.rows.size(); ++k) {
+    const Index i = solved.rows[k];
+    const double root = s.root[static_cast<std::size_t>(i)], square = root * root;
+    // Without the part along u, which is no part of A.
+    const double along = s.shift > 0 ? square / s.weight / (s.shift + c) : 0;
+    for (Index t = 0; t < targets.cols; ++t) {
+      const double gap = root > 0 ? solved.x(i, t) / (solved.inverse[k] - along) / root : 0;
+      result.left_out(static_cast<Index>(k), t) = targets(i, t) - gap;
+      error += square * gap * gap;
+    }
+    weight += square;
+  }
+  if (std::ssize(solved.rows) < targets.rows) result.left_out_rows = std::move(solved.rows);
+  error /= std::max(weight, 1e-300) * static_cast<double>(targets.cols);
+  result.choice = {lambda, error, {{lambda, error}}, {}};
+  result.dual = std::move(solved.x);
+}
+
+/// The Gram matrix in double, whatever its values are computed in.
+void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
+               MatrixView<double> out) {
+  if (precision == Precision::double_) return gram<double>(kernel, rows, rows, out);
+  const Gram<float> single(kernel, rows, rows);
+  Matrix<float> block;
+  for (Index begin = 0; begin < rows.rows(); begin += kGramTile) {
+    const Index end = std::min(begin + kGramTile, rows.rows());
+    block.resize(end - begin, rows.rows());
+    single.compute(begin, end, block.view());
+    std::copy_n(block.data(), block.rows() * block.cols(), out.row(begin).data());
+  }
+}
+
+}  // namespace
+
+DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
+                               std::span<const double> weights, const ExactRidgeOptions& options,
+                               const Progress& progress) {
+  const Index n = gram.rows;
+  KERF_REQUIRE(gram.cols == n && targets.rows == n && targets.cols > 0, usage,
+               "{} x {} targets for a kernel matrix of {} x {}", targets.rows, targets.cols,
+               gram.rows, gram.cols);
+  KERF_REQUIRE(weights.empty() || static_cast<Index>(weights.size()) == n, usage,
+               "{} weights for {} rows", weights.size(), n);
+  KERF_REQUIRE(n >= 2, data, "kernel ridge regression needs at least 2 rows, not {}", n);
+  for (const double lambda : options.lambdas)
+    KERF_REQUIRE(lambda > 0 && std::isfinite(lambda), usage,
+                 "lambda must be positive on the exact kernel, not {}", lambda);
+  Matrix<double> y;
+  Spectrum s = prepare(gram, targets, weights, options.intercept, y);
+  DualSolution result;
+  if (options.lambdas.size() == 1) {
+    report(progress, "solving", 0, 0);
+    solve_one(s, gram, y, targets, options.lambdas.front(), result, progress);
+  } else {
+    decompose(gram, y, options.intercept, s, progress);
+    result.choice = choose(
+        s, options.lambdas.empty() ? automatic_lambdas(s, options.first_step) : options.lambdas,
+        progress);
+    Matrix<double> work;
+    solve(s, result.choice.lambda, work, result.dual);
+    result.left_out = left_out(s, result.choice.lambda, result.dual, targets);
+  }
+  result.intercept = s.means;
+  for (Index t = 0; t < targets.cols; ++t)
+    for (std::size_t i = 0; i < s.row_means.size(); ++i)
+      result.intercept[static_cast<std::size_t>(t)] -=
+          s.row_means[i] * result.dual(static_cast<Index>(i), t) / std::sqrt(s.weight);
+  for (Index i = 0; i < n; ++i)
+    for (double& value : result.dual.row(i)) value *= s.root[static_cast<std::size_t>(i)];
+  return result;
+}
+
+ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
+                         MatrixView<const double> targets, std::span<const double> weights,
+                         const ExactRidgeOptions& options, const Progress& progress) {
+  const auto function = find_kernel(kernel).make(params);
+  require_memory(exact_ridge_bytes(rows, targets.cols, options), options.memory_limit,
+                 fmt::format("the exact kernel matrix of {} rows", rows.rows()),
+                 "use fewer rows, or a feature map");
+  ExactFit fit;
+  {
+    Matrix<double> matrix(rows.rows(), rows.rows());
+    report(progress, "kernel matrix", 0, 0);
+    fill_gram(*function, rows, options.precision, matrix.view());
+    DualSolution solution = solve_exact_ridge(matrix.view(), targets, weights, options, progress);
+    fit.model.dual = std::move(solution.dual);
+    fit.model.intercept = std::move(solution.intercept);
+    fit.choice = std::move(solution.choice);
+    fit.left_out = std::move(solution.left_out);
+    fit.left_out_rows = std::move(solution.left_out_rows);
+  }
+  fit.model.kernel = kernel;
+  fit.model.params = params;
+  fit.model.precision = options.precision;
+  fit.model.rows = copy_rows(rows);
+  return fit;
+}
+
+void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out) {
+  const auto kernel = find_kernel(model.kernel).make(model.params);
+  const auto expand =
+      model.precision == Precision::double_ ? kernel_expansion<double> : kernel_expansion<float>;
+  expand(*kernel, model.rows.view(), model.dual.view(), model.intercept, rows, out);
+}
+
+Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options) {
+  const Index n = rows.rows();
+  const Index cell = rows.is_wide() ? 12 : 4;
+  const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : cell * n * rows.cols();
+  const Index block = options.precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
+  // The matrix and what its solution takes; targets, projections, solution, work.
+  return bytes_per_element(options.lambdas.size()) * n * n + copy + block +
+         8 * n * (4 * targets + 2 * kMostLambdas + 8);
+}
+
+}  // namespace kerf

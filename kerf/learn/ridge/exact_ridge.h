@@ -1,0 +1,90 @@
+// Kernel ridge regression on the exact Gram matrix, with closed-form leave-one-out errors.
+//
+//   f(x) = b + sum_j a_j k(x, x_j),   minimises (1/n) sum_i w_i (y_i - f(x_i))^2 + lambda |f - b|^2
+// n = sum_i w_i, b unpenalised.  With S = diag(sqrt w), u = S 1 / sqrt n, P = I - u u^T:
+//   A = P S K S P = V D V^T,  c = n lambda,  a = S V (D + c)^-1 V^T S (y - mean)
+//   left out:  y_i - f_-i(x_i) = (y_i - f(x_i)) / (1 - h_i),   1 - h_i = sum_k V_ik^2 c / (D_k + c)
+// (V without the column u; without an intercept P = I).  One eigendecomposition serves all lambdas,
+// and no number of the last formula is a difference.
+//
+// Exact:      the leave-one-out error is that of n fits on n - 1 rows with c kept, not lambda.
+// Error:      eigenvalues below about 1e-15 times the largest are rounding: c should not be.
+// Cost:       about 9 n^3 flops and 24 n^2 bytes; n^2 (1 + targets) flops a lambda.  One lambda: exact_at_lambda.h.
+// Reference:  Saunders, Gammerman & Vovk, "Ridge regression learning algorithm in dual variables",
+//             ICML 1998; Rifkin & Lippert, "Notes on regularized least squares", 2007, section 3.
+// Differs:    weights and intercept; u is moved to the far end of the spectrum before the
+//             decomposition, where it cannot mix with other small eigenvalues.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kerf/core/options.h"
+#include "kerf/core/progress.h"
+#include "kerf/core/rows/matrix.h"
+#include "kerf/learn/ridge/normal_equations.h"
+#include "kerf/learn/ridge/ridge.h"
+#include "kerf/model/kernel_expansion.h"
+
+namespace kerf {
+
+/// Lambdas of the automatic grid are steps of half a decade: unit 10^(step/2), unit = mean(D) / n.
+inline constexpr int kFirstLambdaStep = -16, kLastLambdaStep = 10;
+inline constexpr Index kMostLambdas = kLastLambdaStep - kFirstLambdaStep + 1;
+
+struct ExactRidgeOptions {
+  std::vector<double> lambdas = {};   ///< to choose from; empty: the automatic grid
+  int first_step = kFirstLambdaStep;  ///< of that grid
+  bool intercept = true;
+  Precision precision = Precision::double_;  ///< of the kernel's values; the solve is in double
+  Index memory_limit = 0;                    ///< bytes; 0: what is available
+};
+
+/// The coefficients a (rows x targets) and b, and how lambda was chosen.
+struct DualSolution {
+  Matrix<double> dual;
+  std::vector<double> intercept;          ///< one per target; zeros without an intercept
+  LambdaChoice choice;                    ///< cv_error: mean squared leave-one-out error
+  Matrix<double> left_out;                ///< what the other rows predict for each row
+  std::vector<Index> left_out_rows = {};  ///< the rows of left_out, where it is not all of them
+};
+
+/// From a Gram matrix (rows x rows, symmetric), which is destroyed.  No weights: all 1.
+/// One lambda needs no eigenvalues: exact_at_lambda.h.
+DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
+                               std::span<const double> weights, const ExactRidgeOptions& options,
+                               const Progress& progress = {});
+
+/// A trained model: everything that prediction needs.
+struct ExactModel {
+  std::string kernel;
+  Params params;        ///< complete, nothing automatic
+  KeptRows rows;        ///< the training rows
+  Matrix<double> dual;  ///< rows x outputs
+  std::vector<double> intercept;
+  Precision precision = Precision::double_;
+};
+
+struct ExactFit {
+  ExactModel model;
+  LambdaChoice choice;
+  Matrix<double> left_out;                ///< what the other rows predict for each row
+  std::vector<Index> left_out_rows = {};  ///< as in DualSolution
+};
+
+/// Checks the memory, forms the Gram matrix and solves.  Copies the rows.
+ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
+                         MatrixView<const double> targets, std::span<const double> weights,
+                         const ExactRidgeOptions& options, const Progress& progress = {});
+
+/// out (rows x outputs) = f of each row, through blocks of the Gram matrix.
+void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out);
+
+/// Bytes for each element of the Gram matrix: itself and what its solution takes.
+inline Index bytes_per_element(std::size_t lambdas) { return lambdas == 1 ? 12 : 24; }
+
+/// Memory of a fit, besides the rows handed to it.
+Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options);
+
+}  // namespace kerf

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/rows/fold_buffers.h"
+
+#include <algorithm>
+
+namespace kerf {
+
+FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
+                         std::span<const Index> skip, Index apart)
+    : folds_(folds),
+      block_rows_(block_rows),
+      apart_(apart),
+      key_(key),
+      flush_(std::move(flush)),
+      buffers_(static_cast<std::size_t>(apart >= 0 ? 2 : folds)),
+      skip_(skip.begin(), skip.end()) {
+  skip_.resize(buffers_.size(), 0);
+}
+
+void FoldBuffers::add(const RowBlock& block) {
+  for (Index i = 0; i < block.rows(); ++i) {
+    Index fold = fold_of(key_, block.first_row + i, block.copies, folds_);
+    if (apart_ >= 0) fold = fold == apart_ ? 0 : 1;
+    if (Index& left = skip_[static_cast<std::size_t>(fold)]; left > 0) {
+      --left;
+      continue;
+    }
+    Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
+    append(buffer, block, i);
+    if (buffer.filled == block_rows_) flush(fold);
+  }
+}
+
+void FoldBuffers::finish() {
+  const auto count = static_cast<Index>(buffers_.size());
+  for (Index k = 0; k < count; ++k) {
+    const Index fold = apart_ >= 0 ? count - 1 - k : k;
+    if (buffers_[static_cast<std::size_t>(fold)].filled > 0) flush(fold);
+  }
+}
+
+void FoldBuffers::append(Buffer& buffer, const RowBlock& block, Index row) {
+  RowBlock& rows = buffer.rows;
+  if (buffer.filled == 0) {
+    rows.is_sparse = block.is_sparse;
+    rows.image = block.image;
+    rows.sparse.clear();
+    rows.sparse.cols = block.x().cols();
+    rows.dense.resize(block.is_sparse ? 0 : block_rows_, block.x().cols());
+    rows.targets.resize(block_rows_, block.targets.cols());
+    rows.weights.clear();
+  }
+  if (block.is_sparse) {
+    const SparseRow from = block.sparse.view().row(row);
+    rows.sparse.values.insert(rows.sparse.values.end(), from.values.begin(), from.values.end());
+    rows.sparse.columns.insert(rows.sparse.columns.end(), from.columns.begin(), from.columns.end());
+    rows.sparse.end_row();
+  } else {
+    std::ranges::copy(block.dense.row(row), rows.dense.row(buffer.filled).begin());
+  }
+  std::ranges::copy(block.targets.row(row), rows.targets.row(buffer.filled).begin());
+  // Blocks without weights may stand beside others that have them: theirs are 1.
+  if (!block.weights.empty() || !rows.weights.empty()) {
+    rows.weights.resize(static_cast<std::size_t>(buffer.filled), 1.0);
+    rows.weights.push_back(block.weights.empty() ? 1.0
+                                                 : block.weights[static_cast<std::size_t>(row)]);
+  }
+  ++buffer.filled;
+}
+
+void FoldBuffers::flush(Index fold) {
+  Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
+  // A buffer that is not full shows only the rows it has; their memory stays.
+  if (!buffer.rows.is_sparse) buffer.rows.dense.resize(buffer.filled, buffer.rows.dense.cols());
+  buffer.rows.targets.resize(buffer.filled, buffer.rows.targets.cols());
+  buffer.filled =
+      0;  // first: if the work is stopped, the next row must not be written past the end
+  flush_(fold, buffer.rows);
+}
+
+}  // namespace kerf

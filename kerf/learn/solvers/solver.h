@@ -1,0 +1,90 @@
+// The contract of solvers, their table, and the choice among them by a model of their cost.
+//
+// A solver turns a stream of features and targets into weights; each is one file solver_*.cpp and
+// one line of the table in solver.cpp.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "kerf/learn/rows/checkpoint.h"
+#include "kerf/learn/rows/training_rows.h"
+
+namespace kerf {
+
+/// The size of a fit: all that memory and time depend on.
+struct Problem {
+  Index rows, inputs, features, outputs;
+  Index map_bytes = 0;  ///< memory of the feature map
+  Index memory = 0;     ///< to keep to (memory_budget() of core/memory.h)
+  const FitOptions& options;
+  bool classification = false;
+  Checkpoint* checkpoint = nullptr;        ///< none: nothing is kept
+  Index copies = 1;                        ///< consecutive rows made of one example
+  const Matrix<float>* penalty = nullptr;  ///< P of the penalty w^T P w; none: the identity
+  Index most = 0;                          ///< that may be used where nothing keeps to `memory`
+  Index entries = 0;  ///< of all sparse rows, about, where features are the rows themselves; else 0
+};
+
+struct SolverEntry {
+  Solver solver;
+  const char* summary;
+  /// Why it cannot solve this problem, in words; "" if it can.
+  std::string (*refuses)(const Problem&);
+  /// Peak memory, the feature map and blocks of the pass included.
+  Index (*bytes)(const Problem&);
+  /// Expected time, for comparison with the other solvers only.
+  double (*seconds)(const Problem&);
+  LinearModel (*fit)(const Problem&, TrainingRows&, FitReport&);
+
+  const char* name() const { return kSolverNames[static_cast<int>(solver)]; }
+};
+
+SolverEntry cholesky_solver();
+SolverEntry dual_solver();
+SolverEntry pcg_solver();
+SolverEntry newton_solver();
+SolverEntry sgd_solver();
+SolverEntry sparse_solver();
+
+std::span<const SolverEntry> solvers();
+
+struct SolverChoice {
+  const SolverEntry* entry;
+  std::string reason;
+};
+
+/// The solver asked for (Error (usage) if it cannot), or the quickest that keeps to the memory, or
+/// the leanest where none does: whether that is too much is for the caller to say.  sgd, which ends
+/// far from a minimiser, is taken only if it is named or nothing else can do what is asked for.
+SolverChoice choose_solver(const Problem& problem);
+
+/// Lambda (given or chosen) and weights from the sums of folds.
+LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome);
+
+/// The sums over so many rows, one for each fold, that cholesky kept in a checkpoint.
+std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows);
+
+/// Rows of fold_to_hold_out(sums) that were kept beside the sums, where there are any.
+class LeftOutRows;
+std::optional<LeftOutRows> load_left_out(const Checkpoint& checkpoint,
+                                         std::span<const NormalEquations> sums);
+
+/// The model of these sums; of classes with the temperature of their probabilities.
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool classification,
+                            const FitOptions& options, const Progress& progress,
+                            FitReport& outcome);
+
+/// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
+namespace speed {
+inline constexpr double kSingle = 70e9;  ///< flops a second of matrix products in single precision
+inline constexpr double kThin = 20e9;    ///< the same where one matrix has a few columns only
+inline constexpr double kDouble = 30e9;
+inline constexpr double kMemory = 8e9;  ///< bytes a second
+}  // namespace speed
+
+/// Time of one pass that computes the features of all rows.
+double feature_pass_seconds(const Problem& problem);
+
+}  // namespace kerf

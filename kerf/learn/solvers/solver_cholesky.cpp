@@ -1,0 +1,351 @@
+// Sums over rows in one pass, then Cholesky: any number of rows (ridge.h).
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "kerf/core/require.h"
+#include "kerf/core/system/parallel.h"
+#include "kerf/learn/lambda/lambda_choice.h"
+#include "kerf/learn/quality/calibration.h"
+#include "kerf/learn/quality/fit_quality.h"
+#include "kerf/learn/quality/temperature.h"
+#include "kerf/learn/ridge/condition.h"
+#include "kerf/learn/rows/checkpoint.h"
+#include "kerf/learn/solvers/refine.h"
+#include "kerf/learn/solvers/solver.h"
+#include "kerf/linalg/blas.h"
+
+namespace kerf {
+namespace {
+
+std::vector<const NormalEquations*> pointers(std::span<const NormalEquations> sums) {
+  std::vector<const NormalEquations*> parts;
+  for (const auto& sum : sums) parts.push_back(&sum);
+  return parts;
+}
+
+/// A model, and how far rounding in the sums has moved it (condition.h).
+struct Solved {
+  LinearModel model;
+  double error = 0;
+};
+
+/// `lambda`: the least, where there are several.
+Solved judged(std::span<const NormalEquations> sums, LinearModel model, double lambda,
+              const Matrix<double>& factor) {
+  const double error = rounding_error(pointers(sums), factor.view(), lambda, model.weights.view());
+  return {std::move(model), error};
+}
+
+/// The model with what rounding took from it.  The sums are gone afterwards.
+LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<NormalEquations> sums,
+                    Solved solved, FitReport& outcome) {
+  if (!(solved.error > kTolerable)) return std::move(solved.model);
+  const Precision precision = sums.front().precision();
+  if (!outcome.lambda_per_target.empty() || problem.outputs > problem.features) {
+    outcome.warnings.push_back(rounding_warning(solved.error, precision));
+    return std::move(solved.model);
+  }
+  const Origin origin = sums.front().origin();
+  Matrix<double> factor;  // again: it was too large to be kept while probabilities were calibrated
+  solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
+  sums.clear();
+  Refined found = refine_ridge(rows, origin, factor.view(), outcome.lambda, solved.model);
+  outcome.notes.push_back(fmt::format(
+      "refined in double by {} more pass{} over the rows: without it, rounding in the sums might "
+      "have moved predictions by {:.1g} standard deviations of the target",
+      found.passes, found.passes == 1 ? "" : "es", solved.error));
+  if (found.residual > kTolerable)
+    outcome.warnings.push_back(rounding_warning(found.residual, precision));
+  return std::move(found.model);
+}
+
+/// The error that chose lambda, beside that of the mean.
+void judge(std::span<const NormalEquations> sums, FitReport& outcome) {
+  double rows = 0;
+  for (const NormalEquations& sum : sums) rows += sum.weight();
+  outcome.quality = explained(*outcome.cv_error, constant_error(sums), rows, outcome.validation);
+}
+
+std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
+constexpr const char* kLeftOutName = "left-out";
+
+bool chooses_by_folds(const FitOptions& options) {
+  return !options.lambda && options.validation == Validation::folds;
+}
+
+/// One for each fold if they choose lambda; else, for the probabilities of classes, that of one
+/// fold and that of all others.
+Index sums_kept(const Problem& p) {
+  return chooses_by_folds(p.options) ? std::min(p.options.folds, p.rows) : p.classification ? 2 : 1;
+}
+
+/// The sums of one pass over the rows, which may go on where a checkpoint left off: each fold's
+/// sums are of its first rows, and say how many.
+class Accumulation {
+ public:
+  Accumulation(const Problem& problem, TrainingRows& rows)
+      : checkpoint_(problem.checkpoint),
+        rows_(rows),
+        folds_(std::min(problem.options.folds, rows.rows())),
+        count_(sums_kept(problem)),
+        precision_(problem.options.precision) {
+    if (!chooses_by_folds(problem.options) && count_ == 2) apart_ = rows.fold_with_rows(folds_);
+    if (!chooses_by_folds(problem.options) && apart_ < 0) folds_ = count_ = 1;
+  }
+
+  Index folds() const { return folds_; }
+  /// The fold that the first of the sums is of, where the second is of all others; else -1.
+  Index apart() const { return apart_; }
+
+  std::vector<NormalEquations> run() {
+    std::vector<Index> skip;
+    for (Index f = 0; f < count_ && checkpoint_; ++f)
+      if (auto state = checkpoint_->load(sums_name(f)))
+        sums_.push_back(NormalEquations::load(*state->arrays));
+    if (static_cast<Index>(sums_.size()) != count_) sums_.clear();  // killed before the first save
+    for (const auto& sum : sums_)
+      KERF_REQUIRE(sum.features() == rows_.features() && sum.targets() == rows_.outputs(), data,
+                   "the checkpoint's sums are of {} features and {} outputs, the fit has {} and {}",
+                   sum.features(), sum.targets(), rows_.features(), rows_.outputs());
+    for (const auto& sum : sums_) skip.push_back(sum.rows());
+    saved_.assign(static_cast<std::size_t>(count_), -1);
+    rows_.for_each(
+        folds_, [&](const TrainingRows::Block& block) { add(block); }, skip, apart_);
+    if (checkpoint_) save();
+    return std::move(sums_);
+  }
+
+ private:
+  void add(const TrainingRows::Block& block) {
+    const Stopwatch watch(rows_.seconds().accumulate);
+    if (sums_.empty()) {
+      const Origin origin = origin_of(block.z, block.y);
+      for (Index f = 0; f < count_; ++f) sums_.emplace_back(origin, precision_);
+    }
+    sums_[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
+    if (checkpoint_ && checkpoint_->due()) save();
+  }
+
+  void save() {
+    for (std::size_t f = 0; f < sums_.size(); ++f) {
+      if (saved_[f] == sums_[f].rows()) continue;
+      ArrayWriter arrays;
+      sums_[f].save(arrays);
+      checkpoint_->save(sums_name(static_cast<Index>(f)), arrays);
+      saved_[f] = sums_[f].rows();
+    }
+  }
+
+  Checkpoint* checkpoint_;
+  TrainingRows& rows_;
+  Index folds_, apart_ = -1;
+  Index count_;  // of sums
+  Precision precision_;
+  std::vector<NormalEquations> sums_;
+  std::vector<Index> saved_;
+};
+
+void enter_gcv(const SpectralPath& path, LambdaTable& table) {
+  for (std::size_t k = 0; k < table.lambdas.size(); ++k)
+    table.errors[k] = path.gcv(table.lambdas[k]);
+}
+
+/// Another pass over the rows.
+void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTable& table) {
+  for (auto& errors : table.errors) errors.assign(static_cast<std::size_t>(rows.outputs()), 0.0);
+  rows.for_each([&](const TrainingRows::Block& block) {
+    const Stopwatch watch(rows.seconds().solve);
+    path.add_leave_one_out(block.z, block.y, block.weights, table.lambdas, table.errors);
+  });
+}
+
+/// Probabilities: the scores of one fold's rows by a model of the others, at the lambda of the fit.
+void calibrate(const Problem& problem, const Accumulation& made,
+               std::span<const NormalEquations> sums, TrainingRows& rows, FitReport& outcome) {
+  const auto held_out = fold_to_hold_out(sums);
+  if (!held_out) return;
+  const auto model = model_without(sums, *held_out, outcome, problem.penalty);
+  if (!model) return;
+  LeftOutScores left_out;
+  LeftOutRows kept;
+  Matrix<double> scores;
+  const Index fold = made.apart() >= 0 ? made.apart() : *held_out;
+  rows.for_fold(fold, made.folds(), [&](const TrainingRows::Block& block) {
+    const Stopwatch watch(rows.seconds().solve);
+    scores.resize(block.z.rows, rows.outputs());
+    linear_scores(*model, block.z, scores.view());
+    left_out.add(scores.view(), block.y, block.weights);
+    if (problem.checkpoint) kept.add(block.z, block.y, block.weights);
+    return !left_out.enough();
+  });
+  outcome.temperature = left_out.temperature();
+  outcome.quality = accuracy(left_out, fmt::format("one fold of {} held out", made.folds()));
+  if (!problem.checkpoint) return;
+  ArrayWriter arrays;
+  kept.save(arrays);
+  problem.checkpoint->save(kLeftOutName, arrays);
+}
+
+LambdaSearch search_of(const FitOptions& options) {
+  return {parse_lambda_grid(options.lambda_grid), options.lambda_per_target};
+}
+
+Solved take(std::span<const NormalEquations> sums, ChosenModel chosen, std::string validation,
+            FitReport& outcome) {
+  outcome.take(std::move(chosen.choice));
+  outcome.validation = std::move(validation);
+  judge(sums, outcome);
+  const auto& each = outcome.lambda_per_target;
+  return judged(sums, std::move(chosen.model),
+                each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
+}
+
+/// Lambda (given or chosen) and the model.
+Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                  const Progress& progress, FitReport& outcome) {
+  const bool gcv = options.validation == Validation::gcv;
+  KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
+               "leave-one-out needs the rows, and only their sums were kept: use --validation gcv");
+  if (!options.lambda && (gcv || sums.size() > 1)) {
+    report(progress, "choosing lambda", 0, 0);
+    return gcv ? take(sums, choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
+                      "generalised cross-validation", outcome)
+               : take(sums, choose_lambda(sums, search_of(options), progress),
+                      fmt::format("{}-fold cross-validation", sums.size()), outcome);
+  }
+  KERF_REQUIRE(
+      options.lambda.has_value(), usage,
+      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
+  outcome.lambda = *options.lambda;
+  report(progress, "solving", 0, 0);
+  Matrix<double> factor;
+  LinearModel model = solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
+  outcome.quality = explained_training(sums, model);
+  return judged(sums, std::move(model), outcome.lambda, factor);
+}
+
+Solved solve(const Problem& problem, std::span<const NormalEquations> sums, TrainingRows& rows,
+             FitReport& outcome) {
+  const FitOptions& options = problem.options;
+  if (!options.lambda && options.validation == Validation::leave_one_out) {
+    report(rows.progress(), "choosing lambda", 0, 0);
+    return take(sums,
+                choose_lambda_by_spectrum(sums, search_of(options),
+                                          [&](const SpectralPath& path, LambdaTable& table) {
+                                            enter_leave_one_out(rows, path, table);
+                                          }),
+                "leave-one-out", outcome);
+  }
+  const Stopwatch watch(rows.seconds().solve);
+  if (problem.penalty == nullptr) return solve_sums(sums, options, rows.progress(), outcome);
+  outcome.lambda = *options.lambda;
+  report(rows.progress(), "solving", 0, 0);
+  LinearModel model = solve_ridge(pointers(sums), outcome.lambda, problem.penalty);
+  outcome.quality = explained_training(sums, model);
+  return {std::move(model), 0};
+}
+
+LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
+  Accumulation accumulation(problem, rows);
+  auto sums = accumulation.run();
+  Solved solved = solve(problem, sums, rows, outcome);
+  if (problem.classification) calibrate(problem, accumulation, sums, rows, outcome);
+  return refined(problem, rows, std::move(sums), std::move(solved), outcome);
+}
+
+Index bytes(const Problem& p) {
+  const Index folds = sums_kept(p);
+  const Index sums = folds * NormalEquations::bytes(p.features, p.outputs);
+  const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, folds) +
+                     NormalEquations::scratch_bytes(p.options.precision, threads());
+  const Index solve = p.options.lambda ? ridge_bytes(p.features, p.outputs)
+                      : p.options.validation == Validation::folds
+                          ? lambda_choice_bytes(p.features, p.outputs, folds)
+                          : SpectralPath::bytes(p.features, p.outputs);
+  const Index refining = 8 * p.features * p.features + pass + refine_bytes(p.features, p.outputs);
+  return p.map_bytes + std::max(sums + std::max(pass, solve), refining) +
+         blas::factor_scratch(p.features);
+}
+
+double seconds(const Problem& p) {
+  const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
+  const double gram_speed =
+      p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2;
+  const bool spectrum = p.options.validation != Validation::folds;
+  // Folds: five lambdas, a factor and some levels of fold_path.h each.
+  const double solves = (p.options.lambda ? 1 : spectrum ? 30 : 9) + (p.classification ? 1 : 0);
+  return feature_pass_seconds(p) + n * m * m / (gram_speed * threads()) +
+         solves * m * m * m / 3 / (speed::kDouble * threads());
+}
+
+}  // namespace
+
+LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome) {
+  Solved solved = solve_sums(sums, options, progress, outcome);
+  // The precision is not that of the options: sums that were kept have their own.
+  std::string words = rounding_warning(solved.error, sums.front().precision());
+  if (!words.empty()) outcome.warnings.push_back(std::move(words));
+  return std::move(solved.model);
+}
+
+std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows) {
+  std::vector<NormalEquations> sums;
+  while (auto state = checkpoint.load(sums_name(static_cast<Index>(sums.size()))))
+    sums.push_back(NormalEquations::load(*state->arrays));
+  KERF_REQUIRE(!sums.empty(), data,
+               "the folder holds no sums: fit with --solver cholesky and --checkpoint keeps them");
+  Index summed = 0;
+  for (const NormalEquations& sum : sums) summed += sum.rows();
+  KERF_REQUIRE(summed == rows, data,
+               "the sums in the folder are of {} rows, the model is of {}: a fit that was killed?",
+               summed, rows);
+  return sums;
+}
+
+std::optional<LeftOutRows> load_left_out(const Checkpoint& checkpoint,
+                                         std::span<const NormalEquations> sums) {
+  const auto state = checkpoint.load(kLeftOutName);
+  if (!state) return std::nullopt;
+  LeftOutRows rows = LeftOutRows::load(*state->arrays);
+  KERF_REQUIRE(
+      rows.features() == sums.front().features() && rows.outputs() == sums.front().targets(), data,
+      "the rows kept for probabilities are of {} features and {} outputs", rows.features(),
+      rows.outputs());
+  return rows;
+}
+
+LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool classification,
+                            const FitOptions& options, const Progress& progress,
+                            FitReport& outcome) {
+  const auto sums = load_kept_sums(checkpoint, rows);
+  const Stopwatch watch(outcome.seconds.solve);
+  LinearModel model = solve_fold_sums(sums, options, progress, outcome);
+  if (!classification) return model;
+  const auto left_out = load_left_out(checkpoint, sums);
+  const auto held_out = fold_to_hold_out(sums);
+  const auto others = left_out && held_out ? model_without(sums, *held_out, outcome) : std::nullopt;
+  if (others) outcome.temperature = left_out->temperature(*others);
+  if (!outcome.temperature)
+    outcome.warnings.emplace_back(
+        "the folder holds no rows to calibrate probabilities by: those of this model are its "
+        "scores; fit again with --checkpoint");
+  return model;
+}
+
+SolverEntry cholesky_solver() {
+  return {Solver::cholesky,
+          "sums over rows in one pass, then Cholesky: any number of rows",
+          [](const Problem& p) {
+            if (p.copies > 1 && !p.options.lambda && p.options.validation != Validation::folds)
+              return std::string("would leave single rows out, but an image's copies remain");
+            return std::string(p.options.loss == Loss::squared ? "" : "is for the squared loss");
+          },
+          bytes,
+          seconds,
+          fit};
+}
+
+}  // namespace kerf
