@@ -12,7 +12,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> images(Index count, Index side) {
@@ -106,4 +106,4 @@ BENCHMARK_CAPTURE(transform, rf_depth_5, "cntk-rf", Params{{"depth", "5"}})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -15,7 +15,7 @@
 #include "kerf/features/learned/tefm_features.h"
 #include "kerf/learn/fit/trainer.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 void run(benchmark::State& state, const char* name, Params params) {
@@ -146,4 +146,4 @@ BENCHMARK_CAPTURE(BM_TefmFindQ, g, "g")->Apply(tefm_sizes);
 BENCHMARK(BM_TefmPredict)->Apply(tefm_sizes);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

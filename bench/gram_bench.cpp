@@ -17,7 +17,7 @@
 #include "kerf/kernels/gram/pointwise.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kCols = 784;
@@ -129,4 +129,4 @@ BENCHMARK_TEMPLATE(BM_NtkPointwise, double)->Arg(1)->Arg(3);
 BENCHMARK(BM_MedianDistance)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace kerf;
+using namespace kerf::detail;
 
 constexpr int kRows = 50000, kColumns = 20;
 

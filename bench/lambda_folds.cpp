@@ -16,7 +16,7 @@
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/rows/training_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::vector<NormalEquations> fold_sums(Dataset& data, const Model& model) {
@@ -31,7 +31,7 @@ std::vector<NormalEquations> fold_sums(Dataset& data, const Model& model) {
       const Origin origin = origin_of(block.z, block.y);
       for (Index f = 0; f < options.folds; ++f) sums.emplace_back(origin, options.precision);
     }
-    sums[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
+    sums[block.fold].add(block.z, block.y, block.weights);
   });
   return sums;
 }
@@ -45,7 +45,8 @@ void compare(const std::string& file, const std::string& task, const std::string
   FitOptions fixed;
   fixed.lambda = 1e-2;  // only for the map and the scaling
   fixed.solver = Solver::cholesky;
-  const FitResult fit = kerf::fit(*data.source, data.summary, map, {{"features", features}}, fixed);
+  const FitResult fit =
+      detail::fit(*data.source, data.summary, map, {{"features", features}}, fixed);
   const auto sums = fold_sums(data, fit.model);
 
   double by_path = 0, by_folds = 0, worst = 0;
@@ -72,7 +73,7 @@ void compare(const std::string& file, const std::string& task, const std::string
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail
 
 int main(int argc, char** argv) {
   if (argc != 6) {
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    kerf::compare(argv[1], argv[2], argv[3], argv[4], std::stoll(argv[5]));
+    detail::compare(argv[1], argv[2], argv[3], argv[4], std::stoll(argv[5]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "lambda_folds: %s\n", error.what());
     return 1;

@@ -9,7 +9,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kRows = 4096, kDim = 784;
@@ -116,4 +116,4 @@ BENCHMARK_CAPTURE(draw, gibbs_published, "gibbs", "false")
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
@@ -70,4 +70,4 @@ BENCHMARK(BM_Sgemm)->Apply(sizes);
 BENCHMARK(BM_Normals);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

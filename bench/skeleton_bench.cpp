@@ -7,7 +7,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/skeleton/skeleton_features.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 SkeletonMapOptions convolutions(Index features) {
@@ -38,7 +38,7 @@ void evaluate(benchmark::State& state) {
   const SkeletonFeatures map(kInputs, convolutions(state.range(0)), rng::Key{1});
   constexpr Index kRows = 96;
   Matrix<float> x(kRows, kInputs), z(kRows, state.range(0));
-  rng::fill_normal(rng::Key{2}, 0, std::span(x.data(), static_cast<std::size_t>(kRows * kInputs)));
+  rng::fill_normal(rng::Key{2}, 0, std::span(x.data(), kRows * kInputs));
   for (auto _ : state) map.transform(x.view(), z.view());
   const double features = static_cast<double>(kRows * state.range(0));
   const SkeletonTable& table = map.table();
@@ -74,4 +74,4 @@ void copy(benchmark::State& state) {
 BENCHMARK(copy)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -14,7 +14,7 @@
 #include "kerf/sketch/tensor_srht.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kRows = 256;
@@ -135,4 +135,4 @@ void BM_RowSrht(benchmark::State& state) {
 BENCHMARK(BM_RowSrht)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

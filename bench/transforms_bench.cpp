@@ -10,7 +10,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 void count_rows(benchmark::State& state, Index rows) {
@@ -127,4 +127,4 @@ BENCHMARK(BM_HadamardInEachCache)
     ->UseRealTime();
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

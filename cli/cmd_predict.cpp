@@ -31,9 +31,7 @@ class Output {
 struct Meaning {
   const Model& model;
   bool classes;  ///< scores of classes, of which the best is meant; else the numbers themselves
-  const std::string& name_of(Index number) const {
-    return model.classes[static_cast<std::size_t>(number)];
-  }
+  const std::string& name_of(Index number) const { return model.classes[number]; }
 };
 
 /// A line per row: on standard output, or in a file that appears when whole.  Names of classes as they

@@ -19,7 +19,7 @@ struct ScoreArguments {
 
 /// A class by its name, a number as it is, several as a list.
 Json value_json(const Model& model, const std::vector<double>& values) {
-  if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
+  if (model.task == Task::classification) return model.classes[values[0]];
   return values.size() == 1 ? Json(values[0]) : Json(values);
 }
 
@@ -85,7 +85,7 @@ void print_confusion(const Model& model, const Score& score) {
   for (const auto& name : names) fmt::print("{:>{}}", name, width);
   fmt::print("\n");
   for (Index i = 0; i < model.outputs(); ++i) {
-    fmt::print("{:>{}}", names[static_cast<std::size_t>(i)], width);
+    fmt::print("{:>{}}", names[i], width);
     for (const double count : score.confusion.row(i))
       fmt::print("{:>{}}", fmt::format("{:.6g}", count), width);
     fmt::print("\n");
@@ -93,8 +93,7 @@ void print_confusion(const Model& model, const Score& score) {
 }
 
 std::string value_text(const Model& model, const std::vector<double>& values) {
-  if (model.task == Task::classification)
-    return printable(model.classes[static_cast<std::size_t>(values[0])]);
+  if (model.task == Task::classification) return printable(model.classes[values[0]]);
   std::vector<std::string> numbers;
   for (const double value : values) numbers.push_back(fmt::format("{:.5g}", value));
   return fmt::format("{}", fmt::join(numbers, ", "));

@@ -88,8 +88,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
                                     key.child("select"), progress);
 
   std::string lines;
-  for (const Index row : design.rows)
-    lines += fmt::format("{}\n", numbers[static_cast<std::size_t>(row)]);
+  for (const Index row : design.rows) lines += fmt::format("{}\n", numbers[row]);
   write_text(arguments.output, lines);
   clear_progress();
   double explained = 0;

@@ -34,7 +34,7 @@ std::string feature_lines(const SkeletonTable& table, const Skeleton& skeleton) 
     lines += fmt::format("{:.9g} {}", table.weight[j], kKinds[static_cast<int>(table.kind[j])]);
     for (std::size_t k = table.first_factor[j]; k < table.first_factor[j + 1]; ++k) {
       const SkeletonAtom& atom = table.atoms[table.atom[k]];
-      const auto& columns = skeleton.nodes()[static_cast<std::size_t>(atom.node)].base.columns;
+      const auto& columns = skeleton.nodes()[atom.node].base.columns;
       const auto place = static_cast<std::size_t>(std::max<Index>(0, atom.position));
       lines += fmt::format(" {}:{}", columns[place], table.exponent[k]);
     }

@@ -118,7 +118,7 @@ class Bar {
     std::string line = event.total > 0 ? with_bar(event, seconds, width)
                                        : fmt::format("{}  {}", stage_,
                                                      event.done > 0 ? with_commas(event.done) : "");
-    line.resize(static_cast<std::size_t>(std::min<int>(width, static_cast<int>(line.size()))));
+    line.resize(std::min<int>(width, static_cast<int>(line.size())));
     line.insert(0, kClearLine);
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
@@ -137,8 +137,8 @@ class Bar {
                                          with_commas(event.done), with_commas(event.total), left);
     const int room = std::clamp(width - static_cast<int>(stage_.size() + tail.size()) - 4, 4, 40);
     const int full = static_cast<int>(part * room);
-    return fmt::format("{}  [{}{}]{}", stage_, std::string(static_cast<std::size_t>(full), '#'),
-                       std::string(static_cast<std::size_t>(room - full), '.'), tail);
+    return fmt::format("{}  [{}{}]{}", stage_, std::string(full, '#'),
+                       std::string(room - full, '.'), tail);
   }
 
   std::string stage_;

@@ -60,3 +60,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"
+
+namespace kerf {
+using namespace detail;  // until everything that programs need is in api/
+}

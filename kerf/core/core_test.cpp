@@ -32,7 +32,7 @@ extern "C" mode_t umask(mode_t mask) noexcept {
   return static_cast<mode_t>(::syscall(SYS_umask, mask));
 }
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using ::testing::HasSubstr;
@@ -130,7 +130,7 @@ TEST(ParallelFor, CoversEverythingOnceInFixedPieces) {
     std::vector<std::atomic<int>> seen(1003);
     parallel_for(1003, 10, [&](Index begin, Index end) {
       EXPECT_EQ(begin % 10, 0);
-      for (Index i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+      for (Index i = begin; i < end; ++i) ++seen[i];
     });
     for (const auto& times : seen) ASSERT_EQ(times, 1);
     parallel_for(0, 10, [](Index, Index) { FAIL(); });
@@ -368,8 +368,8 @@ TEST(Summary, EqualsTheObviousNumbersForAnyBlocks) {
       double mean = 0, square = 0;
       for (Index i = 0; i < 2500; ++i)
         mean += x(i, j) / 2500.0, square += double{x(i, j)} * x(i, j) / 2500;
-      EXPECT_NEAR(s.mean[static_cast<std::size_t>(j)], mean, 1e-9 * (1 + mean));
-      EXPECT_NEAR(s.mean_square[static_cast<std::size_t>(j)], square, 1e-9 * square);
+      EXPECT_NEAR(s.mean[j], mean, 1e-9 * (1 + mean));
+      EXPECT_NEAR(s.mean_square[j], square, 1e-9 * square);
     }
     ASSERT_EQ(s.sample.rows(), kSampleRows);
     const std::vector<float> rows(s.sample.dense.data(), s.sample.dense.data() + 3 * kSampleRows);
@@ -381,4 +381,4 @@ TEST(Summary, EqualsTheObviousNumbersForAnyBlocks) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class ErrorKind {
   usage,        ///< the caller asked for something that does not exist or makes no sense
@@ -27,4 +27,4 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace kerf {
+namespace kerf::detail {
 
 std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
   // Each lane is a chain of bijections, so that one changed word always changes it; four of them,
@@ -29,4 +29,4 @@ std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
   return hash;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

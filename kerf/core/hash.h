@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The finaliser of SplitMix64 (Steele, Lea & Flood, 2014): one value follows from every other.
 inline std::uint64_t mix_bits(std::uint64_t bits) {
@@ -24,4 +24,4 @@ std::uint64_t hash_values(std::span<const T> values) {
   return hash_bytes(std::as_bytes(values));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -5,7 +5,7 @@
 
 #include "kerf/core/options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 std::variant<bool, Index, double, std::string> option_value(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
@@ -16,4 +16,4 @@ std::variant<bool, Index, double, std::string> option_value(const std::string& t
   return *number;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,9 +7,9 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// "true" is a truth value, "12" a whole number, "0.5" a number, anything else text.
 std::variant<bool, Index, double, std::string> option_value(const std::string& text);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Sets fields from params and checks them.
@@ -118,12 +118,8 @@ class Lister final : public OptionVisitor {
  private:
   void choice_index(const char* name, int& index, std::span<const char* const> names,
                     const char* help) override {
-    fields.push_back({name,
-                      OptionType::choice,
-                      names[static_cast<std::size_t>(index)],
-                      help,
-                      {0, 0},
-                      {names.begin(), names.end()}});
+    fields.push_back(
+        {name, OptionType::choice, names[index], help, {0, 0}, {names.begin(), names.end()}});
   }
 };
 
@@ -189,4 +185,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return name.empty() ? "" : fmt::format(" (did you mean '{}'?)", name);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

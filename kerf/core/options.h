@@ -21,7 +21,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Options by name, as text: what a command line, a Python call or a model file hands over.
 using Params = std::map<std::string, std::string>;
@@ -124,4 +124,4 @@ std::string nearest_name(std::string_view word, std::span<const std::string> can
 /// " (did you mean 'x'?)" or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct ProgressEvent {
   std::string_view stage;  ///< what is going on: "reading", "features", "solving"
@@ -23,4 +23,4 @@ inline void report(const Progress& progress, std::string_view stage, Index done,
   if (progress) progress({stage, done, total});
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,16 +7,16 @@
 
 #include "kerf/core/error.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 
-#define KERF_REQUIRE(condition, kind, ...)                                \
-  do {                                                                    \
-    if (!(condition)) ::kerf::fail(::kerf::ErrorKind::kind, __VA_ARGS__); \
+#define KERF_REQUIRE(condition, kind, ...)                                                \
+  do {                                                                                    \
+    if (!(condition)) ::kerf::detail::fail(::kerf::detail::ErrorKind::kind, __VA_ARGS__); \
   } while (false)

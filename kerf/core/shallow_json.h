@@ -11,7 +11,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 inline constexpr int kDeepestJson = 32;
 
@@ -40,4 +40,4 @@ inline std::string_view json_words(const std::exception& error) {
   return end == std::string_view::npos ? words : words.substr(end + 2);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

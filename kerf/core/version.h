@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace kerf {
+namespace kerf::detail {
 
 /// "0.1.0"
 const char* version();
 
-}  // namespace kerf
+}  // namespace kerf::detail

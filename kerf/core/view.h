@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The one integer type for sizes and positions.
 using Index = std::int64_t;
@@ -98,4 +98,4 @@ class RowsView {
   bool is_sparse_ = false;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

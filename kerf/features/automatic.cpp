@@ -9,7 +9,7 @@
 #include "kerf/features/network/split_network.h"
 #include "kerf/kernels/skeleton/skeleton_text.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Columns that were one text column: in every row one of them is 1, so that their means sum to 1.
@@ -120,7 +120,7 @@ Params without_idle(std::span<const OptionInfo> options, const Params& complete)
 bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const Scaling& scaling) {
   RowBlock row;
   MemorySource rows(summary.sample.x(), {}, 1);
-  std::vector<float> z(static_cast<std::size_t>(map.out_dim()));
+  std::vector<float> z(map.out_dim());
   while (rows.next(row)) {
     scaling.apply(row);
     map.transform(row.x(), {z.data(), 1, map.out_dim()});
@@ -136,4 +136,4 @@ std::string zero_features_warning(std::string_view map) {
       map);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

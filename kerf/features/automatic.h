@@ -9,7 +9,7 @@
 #include "kerf/features/scaling.h"
 #include "kerf/kernels/gram/median_distance.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Median distance between the sample's rows after scaling.
 double typical_distance(const DataSummary& summary, const Scaling& scaling,
@@ -40,4 +40,4 @@ bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const 
 /// What to say then.
 std::string zero_features_warning(std::string_view map);
 
-}  // namespace kerf
+}  // namespace kerf::detail

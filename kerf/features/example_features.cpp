@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 class InnerProduct final : public Kernel {
@@ -40,4 +40,4 @@ void ExampleFeatures::transform_rows(const RowsView& x, MatrixView<float> out) c
   projection_.apply(x, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -17,7 +17,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct ExampleOptions {
   Index features = 4096;
@@ -46,4 +46,4 @@ class ExampleFeatures final : public FeatureMap {
   Projection projection_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 /// Rows of one piece of work: many enough to reuse what a map reads per piece.
 constexpr Index kPieceRows = 96;
@@ -46,4 +46,4 @@ void FeatureMap::transform(const RowsView& x, MatrixView<float> out) const {
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -14,7 +14,7 @@
 #include "kerf/core/rows/row_source.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// phi : R^in_dim -> R^out_dim with <phi(x), phi(y)> close to a kernel k(x, y).
 ///
@@ -146,4 +146,4 @@ constexpr FeatureMapEntry feature_map_entry() {
   return entry;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// A kernel of the angle, times both lengths: its cosine.
@@ -52,9 +52,8 @@ void LinearFeatures::transform_rows(const RowsView& x, MatrixView<float> out) co
       continue;
     }
     const SparseRow row = x.sparse().row(i);
-    for (std::size_t k = 0; k < row.values.size(); ++k)
-      to[static_cast<std::size_t>(row.columns[k])] = row.values[k];
+    for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = row.values[k];
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #pragma once
 #include "kerf/features/feature_map.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct LinearOptions {
   Index features = 0;
@@ -41,4 +41,4 @@ class LinearFeatures final : public FeatureMap {
   void transform_rows(const RowsView& x, MatrixView<float> out) const override;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

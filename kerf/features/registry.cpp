@@ -22,7 +22,7 @@
 #include "kerf/features/network/ntk_sketch_features.h"
 #include "kerf/features/skeleton/skeleton_features.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr FeatureMapEntry kFeatureMaps[] = {
@@ -59,4 +59,4 @@ const FeatureMapEntry& find_feature_map(std::string_view name) {
        did_you_mean(name, names), fmt::join(names, ", "));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

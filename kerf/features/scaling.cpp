@@ -10,7 +10,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPieceRows = 64;
@@ -131,8 +131,7 @@ Index Scaling::apply(RowBlock& block) const {
       std::span<float> values;
       const std::int32_t* columns = nullptr;
       if (block.is_sparse) {
-        const auto first =
-            static_cast<std::size_t>(block.sparse.offsets[static_cast<std::size_t>(i)]);
+        const auto first = static_cast<std::size_t>(block.sparse.offsets[i]);
         const auto last =
             static_cast<std::size_t>(block.sparse.offsets[static_cast<std::size_t>(i) + 1]);
         values = std::span(block.sparse.values).subspan(first, last - first);
@@ -176,7 +175,7 @@ void Scaling::widen_range(const RowBlock& block) {
   };
   if (block.is_sparse)  // zeros are in the range already
     for (std::size_t k = 0; k < block.sparse.values.size(); ++k)
-      add(static_cast<std::size_t>(block.sparse.columns[k]), block.sparse.values[k]);
+      add(block.sparse.columns[k], block.sparse.values[k]);
   for (Index i = 0; !block.is_sparse && i < block.rows(); ++i)
     for (std::size_t k = 0; k < lower.size(); ++k) add(k, block.dense.row(i)[k]);
 }
@@ -246,4 +245,4 @@ Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {
   return scaling;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -24,7 +24,7 @@
 #include "kerf/core/rows/data_summary.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class ScaleKind { automatic, standard, channel, rms, unit, none };
 inline constexpr const char* kScaleNames[] = {"auto", "standard", "channel", "rms", "unit", "none"};
@@ -76,4 +76,4 @@ class ScaledSource final : public RowSource {
   const Scaling& scaling_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

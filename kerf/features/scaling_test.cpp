@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Columns with an offset, of another size, mostly 0, and constant.
@@ -45,11 +45,11 @@ RowBlock sparse_block(const Matrix<float>& x) {
 std::vector<float> values_of(const RowBlock& block) {
   std::vector<float> all;
   for (Index i = 0; i < block.rows(); ++i) {
-    std::vector<float> row(static_cast<std::size_t>(block.x().cols()), 0.0f);
+    std::vector<float> row(block.x().cols(), 0.0f);
     if (block.is_sparse) {
       const SparseRow entries = block.sparse.view().row(i);
       for (std::size_t k = 0; k < entries.values.size(); ++k)
-        row[static_cast<std::size_t>(entries.columns[k])] = entries.values[k];
+        row[entries.columns[k]] = entries.values[k];
     } else {
       std::ranges::copy(block.dense.row(i), row.begin());
     }
@@ -145,4 +145,4 @@ TEST(Scaling, CountsRowsWithANumberFarOutside) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// In the order of the columns: zeros change nothing, so dense and sparse rows have equal bits.
@@ -45,4 +45,4 @@ void UnitRows::push_sparse(const SparseRow& x, double bias, double scale) {
   sparse_.end_row();
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

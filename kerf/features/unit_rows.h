@@ -8,7 +8,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// u and |x'| for a block of rows, dense or sparse as they came.
 class UnitRows {
@@ -16,7 +16,7 @@ class UnitRows {
   void assign(const RowsView& x, double bias);
 
   RowsView view() const { return is_sparse_ ? RowsView(sparse_.view()) : RowsView(dense_.view()); }
-  double norm(Index i) const { return norms_[static_cast<std::size_t>(i)]; }
+  double norm(Index i) const { return norms_[i]; }
 
  private:
   void push_sparse(const SparseRow& x, double bias, double scale);
@@ -27,4 +27,4 @@ class UnitRows {
   bool is_sparse_ = false;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

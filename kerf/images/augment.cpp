@@ -7,7 +7,7 @@
 #include "kerf/core/rows/image_text.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPieceRows = 32;
@@ -111,11 +111,10 @@ bool AugmentedSource::next(RowBlock& block) {
   block.numbers.clear();
   if (copies > 1 || !input_.numbers.empty())
     for (Index i = 0; i < rows; ++i)
-      block.numbers.insert(block.numbers.end(), static_cast<std::size_t>(copies),
-                           input_.number_of(i));
+      block.numbers.insert(block.numbers.end(), copies, input_.number_of(i));
   block.weights.clear();
   for (const double weight : input_.weights)
-    block.weights.insert(block.weights.end(), static_cast<std::size_t>(copies), weight);
+    block.weights.insert(block.weights.end(), copies, weight);
   parallel_for(rows, kPieceRows, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       for (Index copy = 0; copy < copies; ++copy) {
@@ -128,4 +127,4 @@ bool AugmentedSource::next(RowBlock& block) {
   return true;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/core/rows/row_source.h"
 #include "kerf/images/image_options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The source must outlive it and give dense images; Error (usage) otherwise.
 class AugmentedSource final : public RowSource {
@@ -43,4 +43,4 @@ class AugmentedSource final : public RowSource {
   RowBlock input_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

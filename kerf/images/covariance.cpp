@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Rows whose products are summed in single precision before they join the double sums.
@@ -17,9 +17,7 @@ constexpr Index kChunkRows = 1024;
 }  // namespace
 
 Covariance::Covariance(Index dimension)
-    : origin_(static_cast<std::size_t>(dimension), 0.0),
-      sum_(origin_),
-      products_(dimension, dimension) {
+    : origin_(dimension, 0.0), sum_(origin_), products_(dimension, dimension) {
   products_.fill(0);
 }
 
@@ -27,8 +25,7 @@ void Covariance::add(MatrixView<const float> rows) {
   const Index d = rows.cols;
   if (rows_ == 0)
     for (Index i = 0; i < rows.rows; ++i)
-      for (Index k = 0; k < d; ++k)
-        origin_[static_cast<std::size_t>(k)] += rows(i, k) / static_cast<double>(rows.rows);
+      for (Index k = 0; k < d; ++k) origin_[k] += rows(i, k) / static_cast<double>(rows.rows);
   rows_ += static_cast<double>(rows.rows);
   Matrix<float> centred, partial(d, d);
   for (Index begin = 0; begin < rows.rows; begin += kChunkRows) {
@@ -71,7 +68,7 @@ Covariance::Eigen Covariance::eigen() const {
       c(i, k) = (products_(i, k) - sum_[at_i] * sum_[at_k] / rows_) / rows_;
       c(k, i) = c(i, k);
     }
-  Eigen eigen{std::vector<double>(static_cast<std::size_t>(d)), Matrix<double>(d, d)};
+  Eigen eigen{std::vector<double>(d), Matrix<double>(d, d)};
   blas::symmetric_eigen(c.view(), eigen.values);
   std::ranges::reverse(eigen.values);
   for (double& value : eigen.values) value = std::max(0.0, value);  // rounding
@@ -88,7 +85,7 @@ LinearStep Covariance::zca(double epsilon) const {
   Matrix<double> scaled(d, d), w(d, d);
   for (Index i = 0; i < d; ++i) {
     const double ridge = epsilon * total / static_cast<double>(d);
-    const double factor = 1 / std::sqrt(e.values[static_cast<std::size_t>(i)] + ridge);
+    const double factor = 1 / std::sqrt(e.values[i] + ridge);
     for (Index k = 0; k < d; ++k) scaled(i, k) = factor * e.vectors(i, k);
   }
   blas::product(true, false, 1.0, e.vectors.view(), scaled.view(), 0.0, w.view());
@@ -108,4 +105,4 @@ LinearStep Covariance::principal(Index components) const {
   return centred(leading);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include "kerf/images/image_steps.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Sums in double, of rows less the first block's mean (raw sums would lose digits).
 class Covariance {
@@ -32,4 +32,4 @@ class Covariance {
   Matrix<double> products_;  ///< upper triangle
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 
 #include "kerf/core/options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct ImageOptions {
   std::string crop = {};
@@ -54,4 +54,4 @@ struct AugmentOptions {
   }
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,7 +3,7 @@
 
 #include "kerf/core/system/memory.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 ImagePipeline::ImagePipeline(RowSource& source, const DataSummary& summary,
                              const ImageOptions& steps, const AugmentOptions& augmentation,
@@ -25,4 +25,4 @@ ImagePipeline::ImagePipeline(RowSource& source, const DataSummary& summary,
   changed_->copies = augmentation.any() ? augmentation.copies : 1;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/images/augment.h"
 #include "kerf/images/image_steps.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Wraps a source of images; without any option it hands the source through as it is.
 class ImagePipeline {
@@ -36,4 +36,4 @@ class ImagePipeline {
   RowSource* top_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/images/covariance.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Rows that one thread prepares at a time.
@@ -124,7 +124,7 @@ LinearStep::LinearStep(Matrix<float> matrix, std::vector<float> offset)
       offset_(std::move(offset)),
       projection_(matrix_.cols(), matrix_.rows(), [&](Index j, std::span<float> direction) {
         std::ranges::copy(matrix_.row(j), direction.begin());
-        return offset_[static_cast<std::size_t>(j)];
+        return offset_[j];
       }) {}
 
 ImageShape ImageSteps::cropped() const {
@@ -237,4 +237,4 @@ bool PreparedSource::next(RowBlock& block) {
   return true;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

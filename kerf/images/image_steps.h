@@ -23,7 +23,7 @@
 #include "kerf/images/image_options.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// y_j = offset_j + <matrix_j, x>: what ZCA does to an image and PCA to a patch.  Through
 /// Projection, so that a row has the same bits in any block.
@@ -90,4 +90,4 @@ class PreparedSource final : public RowSource {
   const ImageSteps& steps_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

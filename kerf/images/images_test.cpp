@@ -8,7 +8,7 @@
 #include "kerf/images/augment.h"
 #include "kerf/images/image_steps.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr ImageShape kShape{7, 6, 3};
@@ -55,7 +55,7 @@ class ImageSource final : public RowSource {
 };
 
 float pixel(std::span<const float> image, ImageShape s, Index y, Index x, Index c) {
-  return image[static_cast<std::size_t>((y * s.width + x) * s.channels + c)];
+  return image[(y * s.width + x) * s.channels + c];
 }
 
 RowBlock prepared(const Images& images, const ImageSteps& steps, Index block_rows = 64) {
@@ -111,18 +111,16 @@ TEST(ImageSteps, AConstantImageStaysFinite) {
 /// Covariance of the rows, entry by entry, in double.
 Matrix<double> covariance_of(const Matrix<float>& rows) {
   const Index d = rows.cols();
-  std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
+  std::vector<double> mean(d, 0.0);
   for (Index i = 0; i < rows.rows(); ++i)
-    for (Index k = 0; k < d; ++k)
-      mean[static_cast<std::size_t>(k)] += rows(i, k) / static_cast<double>(rows.rows());
+    for (Index k = 0; k < d; ++k) mean[k] += rows(i, k) / static_cast<double>(rows.rows());
   Matrix<double> c(d, d);
   c.fill(0);
   for (Index i = 0; i < rows.rows(); ++i)
     for (Index a = 0; a < d; ++a)
       for (Index b = 0; b < d; ++b)
-        c(a, b) += (rows(i, a) - mean[static_cast<std::size_t>(a)]) *
-                   (rows(i, b) - mean[static_cast<std::size_t>(b)]) /
-                   static_cast<double>(rows.rows());
+        c(a, b) +=
+            (rows(i, a) - mean[a]) * (rows(i, b) - mean[b]) / static_cast<double>(rows.rows());
   return c;
 }
 
@@ -288,13 +286,12 @@ TEST(Augment, ColoursKeepWhatTheyShould) {
     EXPECT_LE(std::abs(added), 0.5f + 1e-4f);
     double mean = 0, mean_strong = 0;
     for (Index k = 0; k < kValues; k += 3) {
-      mean += image[static_cast<std::size_t>(k)];
+      mean += image[k];
       mean_strong += strong.dense(2 * i + 1, k);
       double grey = 0, grey_vivid = 0;
       for (Index c = 0; c < 3; ++c) {
-        EXPECT_NEAR(bright.dense(2 * i + 1, k + c) - image[static_cast<std::size_t>(k + c)], added,
-                    1e-4);
-        grey += image[static_cast<std::size_t>(k + c)];
+        EXPECT_NEAR(bright.dense(2 * i + 1, k + c) - image[k + c], added, 1e-4);
+        grey += image[k + c];
         grey_vivid += vivid.dense(2 * i + 1, k + c);
       }
       EXPECT_NEAR(grey, grey_vivid, 1e-3);
@@ -320,4 +317,4 @@ TEST(Augment, SameRowsForAnyBlockSizeAndEveryPass) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

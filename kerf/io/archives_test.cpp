@@ -12,7 +12,7 @@
 #include "kerf/io/arrays/npy_writer.h"
 #include "kerf/io/dataset/test_files.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 using testing::ElementsAre;
@@ -323,4 +323,4 @@ TEST(SharedData, EverySetLoadsSlow) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -19,7 +19,7 @@ bool takes_sign(std::string_view& text) {
 
 std::string_view take_digits(std::string_view& text) {
   const auto end = std::ranges::find_if_not(text, is_digit);
-  const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  const std::string_view digits = text.substr(0, end - text.begin());
   text.remove_prefix(digits.size());
   return digits;
 }
@@ -90,4 +90,4 @@ Index ClassNames::find(std::string_view text) const {
   return found == by_number_.end() ? -1 : found->second;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -12,7 +12,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// The same text for every way to write a number (7, 007, 7.0, 70e-1), another for every other
 /// number; "" if `text` is no decimal number.
@@ -43,4 +43,4 @@ class ClassNames {
   Names by_number_;  // -1: several classes have zeros in front of this number
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -8,7 +8,7 @@
 #include "kerf/io/dataset/dataset.h"
 #include "kerf/io/dataset/test_files.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 using testing::ElementsAre;
@@ -105,4 +105,4 @@ TEST_F(ClassLabels, OfOtherFilesMatchByTheirNumber) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -3,7 +3,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 class LabelledReader final : public Reader {
@@ -52,9 +52,8 @@ class LabelledReader final : public Reader {
 
  private:
   void take_labels(RawBlock& block) {
-    block.labels.resize(static_cast<std::size_t>(block.rows));
-    for (Index i = 0; i < block.rows; ++i)
-      block.labels[static_cast<std::size_t>(i)] = label_block_.cells(i, 0);
+    block.labels.resize(block.rows);
+    for (Index i = 0; i < block.rows; ++i) block.labels[i] = label_block_.cells(i, 0);
     block.label_file = label_block_.file;
     block.label_lines = label_block_.lines;
     for (const OddCell& cell : label_block_.odd)
@@ -137,4 +136,4 @@ std::unique_ptr<Reader> chain(std::vector<std::string> names, OpenReader open) {
   return std::make_unique<ChainReader>(std::move(names), std::move(open));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

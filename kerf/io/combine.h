@@ -9,7 +9,7 @@
 
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// The rows of `rows`, each labelled by the row of `labels` (a source of one column, or a labelled
 /// one) at the same place.  Error (data) if there are fewer or more labels than rows.
@@ -22,4 +22,4 @@ using OpenReader = std::function<std::unique_ptr<Reader>(std::size_t k)>;
 /// The rows of several files, one file after another; all must have the same columns.
 std::unique_ptr<Reader> chain(std::vector<std::string> names, OpenReader open);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// One sum of value * 0 per lane: it becomes NaN exactly when a value is not finite.  Separate
 /// lanes because a compiler must not reorder the terms of one sum, and would add them one by one.
@@ -23,4 +23,4 @@ bool all_finite(std::span<const T> values) {
   return sum == 0;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -15,7 +15,7 @@
 #include "kerf/io/dataset/test_files.h"
 #include "kerf/io/text/libsvm.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 using testing::AnyOf;
@@ -334,4 +334,4 @@ TEST_F(Formats, LibsvmIndicesOfAnyLength) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -8,7 +8,7 @@
 #include "kerf/io/arrays/npy_writer.h"
 #include "kerf/io/dataset/test_files.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 using testing::AnyOf;
@@ -134,4 +134,4 @@ TEST_F(Malformed, CutArraysAndArchivesAreNamed) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

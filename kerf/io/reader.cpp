@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/memory.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 void RawBlock::clear() {
   rows = 0;
@@ -71,4 +71,4 @@ std::string quoted(std::string_view text) {
   return shown + (text.size() > length ? "...'" : "'");
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -13,7 +13,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/rows/row_source.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// What a file says about its rows before they are read.
 struct Schema {
@@ -115,4 +115,4 @@ bool is_missing(std::string_view text);
 /// `text` quoted for a message, cut when long, without control characters.
 std::string quoted(std::string_view text);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

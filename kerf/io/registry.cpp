@@ -15,7 +15,7 @@
 #include "kerf/io/text/csv.h"
 #include "kerf/io/text/libsvm.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr std::size_t kHeadBytes = 1 << 16;
@@ -171,4 +171,4 @@ std::unique_ptr<Reader> open_source(const std::vector<std::string>& given,
                      paths.size() == 1 ? paths[0] : "the data", labels);
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -12,7 +12,7 @@
 #include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 struct Format {
   const char* name;
@@ -38,4 +38,4 @@ std::unique_ptr<Reader> open_source(const std::vector<std::string>& paths,
                                     const ReadOptions& options, const std::string& labels,
                                     bool rewindable);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

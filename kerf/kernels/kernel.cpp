@@ -4,7 +4,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 double Kernel::operator()(std::span<const double> x, std::span<const double> y) const {
   KERF_REQUIRE(x.size() == y.size(), usage, "a kernel of rows of {} and {} columns", x.size(),
@@ -49,4 +49,4 @@ double resolved(const std::optional<double>& value, std::string_view owner, std:
   return *value;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

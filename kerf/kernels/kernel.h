@@ -13,7 +13,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The number of a pair of rows that a kernel is a function of.
 enum class PairGeometry {
@@ -80,4 +80,4 @@ const KernelEntry& find_kernel(std::string_view name);
 /// The number behind an automatic option; Error (usage) if it is still "auto".
 double resolved(const std::optional<double>& value, std::string_view owner, std::string_view name);
 
-}  // namespace kerf
+}  // namespace kerf::detail

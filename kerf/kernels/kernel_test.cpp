@@ -15,7 +15,7 @@
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -210,9 +210,7 @@ TEST(Kernels, AgreeWithTheReferenceFile) {
     const auto k = gram(*make(named.kernel, named.params), x, y);
     const Json& expected = values.at(named.label);
     for (Index i = 0; i < k.rows(); ++i)
-      for (Index j = 0; j < k.cols(); ++j)
-        expect_agrees(k(i, j), expected[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)],
-                      named.label);
+      for (Index j = 0; j < k.cols(); ++j) expect_agrees(k(i, j), expected[i][j], named.label);
   }
   // All of the file's matrices were met: the list plus the values of close rows.
   EXPECT_EQ(values.size(), reference_kernels().size() + 1);
@@ -236,14 +234,13 @@ TEST(Kernels, AgreeWithOtherPeoplesCode) {
   if (ntk.is_null() || sklearn.is_null()) GTEST_SKIP() << "../shared/reference is absent";
   Matrix<double> x(5, 3);
   for (Index i = 0; i < 5; ++i)
-    for (Index j = 0; j < 3; ++j)
-      x(i, j) = ntk["X"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+    for (Index j = 0; j < 3; ++j) x(i, j) = ntk["X"][i][j];
   const auto compare = [&](const char* name, const Params& params, double scale, const Json& theirs,
                            const std::string& label) {
     const auto k = gram(*make(name, params), x, x);
     for (Index i = 0; i < 5; ++i)
       for (Index j = 0; j < 5; ++j) {
-        const double value = theirs[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+        const double value = theirs[i][j];
         // Their own rounding, acos and all: 1e-12 of the size of the rows.
         EXPECT_NEAR(scale * k(i, j), value, 1e-12 * std::sqrt(k(i, i) * k(j, j))) << label;
       }
@@ -427,4 +424,4 @@ TEST(KernelRegistry, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/kernels/skeleton/skeleton_kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 template <class K>
@@ -50,4 +50,4 @@ const KernelEntry& find_kernel(std::string_view name) {
        did_you_mean(name, names), fmt::join(names, ", "));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

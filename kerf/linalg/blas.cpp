@@ -20,7 +20,7 @@ __attribute__((weak)) void* blas_memory_alloc(int unused);
 __attribute__((weak)) void blas_memory_free(void* buffer);
 }
 
-namespace kerf::blas {
+namespace kerf::detail::blas {
 namespace {
 
 constexpr Index kTileRows = 256, kTileCols = 512;  // of a product: one piece of a parallel_for
@@ -180,18 +180,17 @@ void orthonormalise_rows(MatrixView<double> a) {
   // Our rows are Fortran's columns: A = Q R with Q cols x rows.
   const OneThread one;
   const blasint length = narrow(a.cols), count = narrow(a.rows), stride = narrow(a.stride);
-  std::vector<double> tau(static_cast<std::size_t>(count)),
-      work(static_cast<std::size_t>(count) * 64 + 1);
+  std::vector<double> tau(count), work(static_cast<std::size_t>(count) * 64 + 1);
   const auto size = static_cast<blasint>(work.size());
   blasint info = 0;
   dgeqrf_(&length, &count, a.data, &stride, tau.data(), work.data(), &size, &info);
-  std::vector<double> sign(static_cast<std::size_t>(count));
-  for (Index i = 0; i < a.rows; ++i) sign[static_cast<std::size_t>(i)] = a(i, i) < 0 ? -1.0 : 1.0;
+  std::vector<double> sign(count);
+  for (Index i = 0; i < a.rows; ++i) sign[i] = a(i, i) < 0 ? -1.0 : 1.0;
   dorgqr_(&length, &count, &count, a.data, &stride, tau.data(), work.data(), &size, &info);
   KERF_REQUIRE(info == 0, numeric, "the QR decomposition of a {} x {} matrix failed", a.rows,
                a.cols);
   for (Index i = 0; i < a.rows; ++i)
-    for (double& value : a.row(i)) value *= sign[static_cast<std::size_t>(i)];
+    for (double& value : a.row(i)) value *= sign[i];
 }
 
-}  // namespace kerf::blas
+}  // namespace kerf::detail::blas

@@ -11,7 +11,7 @@
 #include "kerf/core/progress.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf::blas {
+namespace kerf::detail::blas {
 
 /// c = alpha a b + beta c, a or b transposed on request: op(a) is c.rows x k, op(b) is k x c.cols.
 void gemm(bool transpose_a, bool transpose_b, float alpha, MatrixView<const float> a,
@@ -65,4 +65,4 @@ inline constexpr Index kMostEigen = 32766;
 /// out).
 void orthonormalise_rows(MatrixView<double> a);
 
-}  // namespace kerf::blas
+}  // namespace kerf::detail::blas

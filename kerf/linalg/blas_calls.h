@@ -38,7 +38,7 @@ void dorgqr_(const blasint* m, const blasint* n, const blasint* k, double* a, co
              const double* tau, double* work, const blasint* lwork, blasint* info);
 }
 
-namespace kerf::blas {
+namespace kerf::detail::blas {
 
 /// BLAS counts in 32-bit integers.
 inline blasint narrow(Index value) {
@@ -60,4 +60,4 @@ class OneThread {
   OneThread& operator=(const OneThread&) = delete;
 };
 
-}  // namespace kerf::blas
+}  // namespace kerf::detail::blas

@@ -20,7 +20,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/blas_calls.h"
 
-namespace kerf::blas {
+namespace kerf::detail::blas {
 namespace {
 
 constexpr Index kWhole = 128;       // matrices up to this order are one call
@@ -110,7 +110,7 @@ struct Tridiagonal {
 /// Reduces kPanel columns of A, n x n: leaves the reflections in them and W for update_rest().
 void reduce_panel(Columns a, Index n, Columns w, double* diagonal, double* beside, double* tau,
                   Matrix<double>& parts) {
-  std::vector<double> inner(static_cast<std::size_t>(kPanel));
+  std::vector<double> inner(kPanel);
   for (Index i = 0; i < kPanel; ++i) {
     // The column, with the reflections of this panel that it has not seen.
     gemv(false, n - i, i, -1.0, {a.at(i, 0), a.stride}, w.at(i, 0), w.stride, 1.0, a.at(i, i));
@@ -137,7 +137,7 @@ void reduce_panel(Columns a, Index n, Columns w, double* diagonal, double* besid
 
 Tridiagonal reduce(Columns a, Index n, const Steps& steps) {
   Tridiagonal t;
-  for (auto* each : {&t.diagonal, &t.beside, &t.tau}) each->resize(static_cast<std::size_t>(n));
+  for (auto* each : {&t.diagonal, &t.beside, &t.tau}) each->resize(n);
   Matrix<double> w(kPanel, n), parts((n + kVectorTile - 1) / kVectorTile, n);
   Index first = 0;
   for (; n - first > kWhole; first += kPanel) {
@@ -145,15 +145,14 @@ Tridiagonal reduce(Columns a, Index n, const Steps& steps) {
     const double left = static_cast<double>(n - first) / static_cast<double>(n);
     steps.at(kReduced * (1 - left * left * left));
     const Columns panel{a.at(first, first), a.stride}, product{w.data(), n};
-    double *d = &t.diagonal[static_cast<std::size_t>(first)],
-           *e = &t.beside[static_cast<std::size_t>(first)];
-    reduce_panel(panel, n - first, product, d, e, &t.tau[static_cast<std::size_t>(first)], parts);
+    double *d = &t.diagonal[first], *e = &t.beside[first];
+    reduce_panel(panel, n - first, product, d, e, &t.tau[first], parts);
     update_rest({panel.at(kPanel, kPanel), a.stride}, rest, {panel.at(kPanel, 0), a.stride},
                 {product.at(kPanel, 0), n});
     for (Index i = 0; i < kPanel; ++i) *panel.at(i + 1, i) = e[i];
   }
   const blasint rest = narrow(n - first), stride = narrow(a.stride);
-  std::vector<double> work(static_cast<std::size_t>(kWhole * 64));
+  std::vector<double> work(kWhole * 64);
   const auto size = static_cast<blasint>(work.size());
   blasint info = 0;
   const auto at = static_cast<std::size_t>(first);
@@ -183,12 +182,7 @@ void multiply(Index rows, Index cols, Index inner, Columns a, Columns b, Columns
 class DivideAndConquer {
  public:
   DivideAndConquer(Tridiagonal& t, Columns q, Index n, const Steps& steps)
-      : d_(t.diagonal),
-        e_(t.beside),
-        q_(q),
-        n_(n),
-        order_(static_cast<std::size_t>(n)),
-        steps_(steps) {}
+      : d_(t.diagonal), e_(t.beside), q_(q), n_(n), order_(n), steps_(steps) {}
 
   /// Afterwards eigenvalue k, ascending, is diagonal[order[k]], its vector that column of q.
   std::vector<Index> run() {
@@ -199,7 +193,7 @@ class DivideAndConquer {
     std::vector<std::pair<Index, Index>> subtrees;
     divide(0, n_, kSubtree, subtrees);
     parallel_for(std::ssize(subtrees), 1, [&](Index k, Index) {
-      const auto [begin, end] = subtrees[static_cast<std::size_t>(k)];
+      const auto [begin, end] = subtrees[k];
       std::vector<std::pair<Index, Index>> leaves;
       divide(begin, end, kLeaf, leaves);
       for (const auto& [first, last] : leaves) solve_leaf(first, last);
@@ -213,8 +207,8 @@ class DivideAndConquer {
   }
 
  private:
-  double& d(Index i) const { return d_[static_cast<std::size_t>(i)]; }
-  double& e(Index i) const { return e_[static_cast<std::size_t>(i)]; }
+  double& d(Index i) const { return d_[i]; }
+  double& e(Index i) const { return e_[i]; }
   static Index middle(Index begin, Index end) { return begin + (end - begin) / 2; }
 
   /// Tears the rank-one matrices between pieces of at most `most` out of T.
@@ -245,8 +239,7 @@ class DivideAndConquer {
     blasint info = 0;
     dsteqr_("I", &n, &d(begin), &e(begin), q_.at(begin, begin), &stride, work.data(), &info);
     check(info);
-    for (Index i = begin; i < end; ++i)
-      order_[static_cast<std::size_t>(i)] = static_cast<blasint>(i - begin + 1);
+    for (Index i = begin; i < end; ++i) order_[i] = static_cast<blasint>(i - begin + 1);
   }
 
   /// Two solved halves and the rank-one matrix between them to one solved problem (dlaed1).
@@ -255,7 +248,7 @@ class DivideAndConquer {
     const blasint size = narrow(n), first = narrow(upper), stride = narrow(q_.stride);
     const auto room = static_cast<std::size_t>(n);
     const Columns q{q_.at(begin, begin), q_.stride};
-    blasint* order = &order_[static_cast<std::size_t>(begin)];
+    blasint* order = &order_[begin];
     std::vector<double> z(room), poles(room), w(room), work(room * room + room);
     std::vector<blasint> index(room), groups(room), places(room),
         types(std::max<std::size_t>(room, 4));
@@ -299,37 +292,32 @@ class DivideAndConquer {
     });
     if (kept == 1) return;
     const Index k = kept;
-    std::vector<double> weights(static_cast<std::size_t>(k));
+    std::vector<double> weights(k);
     if (k == 2) {  // dlaed4 then leaves the vectors themselves
       for (Index j = 0; j < k; ++j) {
         const double both[] = {*q.at(0, j), *q.at(1, j)};
-        for (Index i = 0; i < k; ++i) *q.at(i, j) = both[groups[static_cast<std::size_t>(i)] - 1];
+        for (Index i = 0; i < k; ++i) *q.at(i, j) = both[groups[i] - 1];
       }
       return;
     }
     // The w for which the eigenvalues found are exact: its vectors are orthogonal.
     parallel_for(k, 64, [&](Index from, Index to) {
-      for (Index i = from; i < to; ++i) weights[static_cast<std::size_t>(i)] = *q.at(i, i);
+      for (Index i = from; i < to; ++i) weights[i] = *q.at(i, i);
       for (Index j = 0; j < k; ++j)
         for (Index i = from; i < to; ++i)
-          if (i != j)
-            weights[static_cast<std::size_t>(i)] *=
-                *q.at(i, j) /
-                (poles[static_cast<std::size_t>(i)] - poles[static_cast<std::size_t>(j)]);
+          if (i != j) weights[i] *= *q.at(i, j) / (poles[i] - poles[j]);
       for (Index i = from; i < to; ++i) {
-        double& weight = weights[static_cast<std::size_t>(i)];
-        weight = std::copysign(std::sqrt(-weight), w[static_cast<std::size_t>(i)]);
+        double& weight = weights[i];
+        weight = std::copysign(std::sqrt(-weight), w[i]);
       }
     });
     parallel_for(k, 64, [&](Index from, Index to) {
-      std::vector<double> vector(static_cast<std::size_t>(k));
+      std::vector<double> vector(k);
       for (Index j = from; j < to; ++j) {
-        for (Index i = 0; i < k; ++i)
-          vector[static_cast<std::size_t>(i)] = weights[static_cast<std::size_t>(i)] / *q.at(i, j);
+        for (Index i = 0; i < k; ++i) vector[i] = weights[i] / *q.at(i, j);
         const double norm = cblas_dnrm2(kept, vector.data(), 1);
         for (Index i = 0; i < k; ++i)
-          *q.at(i, j) =
-              vector[static_cast<std::size_t>(groups[static_cast<std::size_t>(i)] - 1)] / norm;
+          *q.at(i, j) = vector[groups[static_cast<std::size_t>(i)] - 1] / norm;
       }
     });
   }
@@ -363,7 +351,7 @@ void apply_reflections(Columns a, const Tridiagonal& t, Columns q, Index n, cons
     steps.at(kSolved + (1 - kSolved) * static_cast<double>(from) / static_cast<double>(chunks));
     const Index first = from * grain, last = std::min((from + together) * grain, n);
     parallel_for(last - first, grain, [&](Index begin, Index end) {
-      std::vector<double> work(static_cast<std::size_t>(grain * 64 + 64 * 65));
+      std::vector<double> work(grain * 64 + 64 * 65);
       const blasint cols = narrow(end - begin), size = static_cast<blasint>(work.size());
       blasint info = 0;
       dormtr_("L", "L", "N", &rows, &cols, a.data, &stride, t.tau.data(), q.at(0, first + begin),
@@ -375,8 +363,8 @@ void apply_reflections(Columns a, const Tridiagonal& t, Columns q, Index n, cons
 void small_eigen(MatrixView<double> a, std::span<double> eigenvalues) {
   const blasint n = narrow(a.rows), stride = narrow(std::max<Index>(a.stride, 1));
   const auto sizes = std::pair(1 + 6 * n + 2 * n * n, 3 + 5 * n);
-  std::vector<double> work(static_cast<std::size_t>(sizes.first));
-  std::vector<blasint> integers(static_cast<std::size_t>(sizes.second));
+  std::vector<double> work(sizes.first);
+  std::vector<blasint> integers(sizes.second);
   blasint info = 0;
   dsyevd_("V", "L", &n, a.data, &stride, eigenvalues.data(), work.data(), &sizes.first,
           integers.data(), &sizes.second, &info);
@@ -405,11 +393,11 @@ void symmetric_eigen(MatrixView<double> a, std::span<double> eigenvalues,
   apply_reflections(matrix, t, q, n, steps);
   parallel_for(n, 16, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const Index from = order[static_cast<std::size_t>(i)];
-      eigenvalues[static_cast<std::size_t>(i)] = t.diagonal[static_cast<std::size_t>(from)];
+      const Index from = order[i];
+      eigenvalues[i] = t.diagonal[from];
       std::ranges::copy(vectors.row(from), a.row(i).begin());
     }
   });
 }
 
-}  // namespace kerf::blas
+}  // namespace kerf::detail::blas

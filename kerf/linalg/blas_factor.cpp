@@ -17,7 +17,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/blas_calls.h"
 
-namespace kerf::blas {
+namespace kerf::detail::blas {
 namespace {
 
 constexpr Index kBlock = 256;                      // along the diagonal
@@ -100,7 +100,7 @@ void update_upper(MatrixView<T> a, Span of, Index begin) {
       tiles.push_back({rows, {j, std::min(j + kTileCols, a.cols)}});
   }
   parallel_for(std::ssize(tiles), 1, [&](Index t, Index) {
-    const auto [rows, cols] = tiles[static_cast<std::size_t>(t)];
+    const auto [rows, cols] = tiles[t];
     const auto left = part<const T>(a, of.begin, of.size(), rows.begin, rows.size());
     const auto out = part(a, rows.begin, rows.size(), cols.begin, cols.size());
     if (rows.begin == cols.begin)
@@ -238,4 +238,4 @@ void triangular_inverse(MatrixView<double> r) {
   }
 }
 
-}  // namespace kerf::blas
+}  // namespace kerf::detail::blas

@@ -15,12 +15,12 @@
 #include "kerf/core/system/interrupt.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<double> normal(Index rows, Index cols, std::uint64_t seed) {
   Matrix<double> a(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(a.data(), static_cast<std::size_t>(rows * cols)));
+  rng::fill_normal(rng::Key{seed}, 0, std::span(a.data(), rows * cols));
   return a;
 }
 
@@ -130,10 +130,10 @@ void expect_decomposition(const Matrix<double>& a, const Matrix<double>& vectors
   blas::product(false, true, 1.0, vectors.view(), vectors.view(), 0.0, inner.view());
   for (Index k = 0; k < n; ++k) {
     if (k > 0) {
-      ASSERT_LE(values[static_cast<std::size_t>(k - 1)], values[static_cast<std::size_t>(k)]);
+      ASSERT_LE(values[k - 1], values[k]);
     }
     for (Index j = 0; j < n; ++j) {
-      const double value = values[static_cast<std::size_t>(k)];
+      const double value = values[k];
       ASSERT_NEAR(product(k, j), value * vectors(k, j), 1e-13 * static_cast<double>(n) * norm);
       ASSERT_NEAR(inner(k, j), k == j ? 1 : 0, 1e-13 * static_cast<double>(n));
     }
@@ -160,7 +160,7 @@ TEST(Blas, EigenvectorsOfSpectraThatAreEasyAndHard) {
   for (auto* each : {&kernel, &ones, &zero, &diagonal, &tiny}) all.push_back(std::move(*each));
   for (const auto& a : all) {
     auto vectors = copy_as<double>(a);
-    std::vector<double> values(static_cast<std::size_t>(a.rows()));
+    std::vector<double> values(a.rows());
     blas::symmetric_eigen(vectors.view(), values);
     expect_decomposition(a, vectors, values);
   }
@@ -183,7 +183,7 @@ struct AllResults {
     blas::triangular_solve_rows(factor.view(), false, rows.view());
     inverse = copy_as<double>(factor);
     blas::triangular_inverse(inverse.view());
-    std::vector<double> values(static_cast<std::size_t>(a.rows()));
+    std::vector<double> values(a.rows());
     blas::symmetric_eigen(vectors.view(), values);
     blas::product(false, true, 1.0, a.view(), a.view(), 0.0, product.view());
   }
@@ -250,4 +250,4 @@ TEST(Blas, LongWorkStopsWhenItsInterruptThrows) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<double> copy(MatrixView<const double> from) {
@@ -73,7 +73,7 @@ double BlockCg::residual() const {
   for (Index t = 0; t < c_.cols(); ++t) {
     double sum = 0;
     for (Index k = 0; k < c_.rows(); ++k) sum += c_(k, t) * c_(k, t);
-    const double size = rhs_norm_[static_cast<std::size_t>(t)];
+    const double size = rhs_norm_[t];
     if (size > 0) largest = std::max(largest, std::sqrt(sum) / size);
   }
   return largest;
@@ -109,4 +109,4 @@ void BlockCg::advance(MatrixView<const double> gram_times_direction) {
   aim();
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

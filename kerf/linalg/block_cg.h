@@ -20,7 +20,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Vectors are rows: B, X and directions are right-hand sides x m.  The factor must outlive it.
 class BlockCg {
@@ -53,4 +53,4 @@ class BlockCg {
   bool broken_ = false;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kCheckEvery = 8;
@@ -27,7 +27,7 @@ double dot(const double* a, const double* b, Index n) {
 class Lanczos {
  public:
   Lanczos(Index n, const SymmetricProduct& product) : n_(n), product_(product) {
-    next_.resize(static_cast<std::size_t>(n));
+    next_.resize(n);
     rng::fill_normal(rng::Key{1}.child("lanczos"), 0, next_);
     norm_ = std::sqrt(dot(next_.data(), next_.data(), n_));
   }
@@ -58,14 +58,13 @@ class Lanczos {
     Matrix<double> t(k, k);
     t.fill(0);
     for (Index i = 0; i < k; ++i) {
-      t(i, i) = diagonal_[static_cast<std::size_t>(i)];
-      if (i + 1 < k) t(i, i + 1) = off_diagonal_[static_cast<std::size_t>(i)];
+      t(i, i) = diagonal_[i];
+      if (i + 1 < k) t(i, i + 1) = off_diagonal_[i];
     }
-    values.resize(static_cast<std::size_t>(k));
-    residuals.resize(static_cast<std::size_t>(k));
+    values.resize(k);
+    residuals.resize(k);
     blas::symmetric_eigen(t.view(), values);
-    for (Index i = 0; i < k; ++i)
-      residuals[static_cast<std::size_t>(i)] = finished() ? 0 : norm_ * std::abs(t(i, k - 1));
+    for (Index i = 0; i < k; ++i) residuals[i] = finished() ? 0 : norm_ * std::abs(t(i, k - 1));
   }
 
  private:
@@ -126,15 +125,13 @@ std::vector<double> leading_eigenvalues(Index n, const SymmetricProduct& product
 void symmetric_product(MatrixView<const double> a, std::span<const double> v,
                        std::span<double> out) {
   parallel_for(a.rows, kRowGrain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      out[static_cast<std::size_t>(i)] = dot(a.row(i).data(), v.data(), a.cols);
+    for (Index i = begin; i < end; ++i) out[i] = dot(a.row(i).data(), v.data(), a.cols);
   });
 }
 
 void upper_product(MatrixView<const double> u, std::span<const double> v, std::span<double> out) {
   parallel_for(u.rows, kRowGrain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      out[static_cast<std::size_t>(i)] = dot(u.row(i).data() + i, v.data() + i, u.cols - i);
+    for (Index i = begin; i < end; ++i) out[i] = dot(u.row(i).data() + i, v.data() + i, u.cols - i);
   });
 }
 
@@ -143,12 +140,11 @@ void upper_transposed_product(MatrixView<const double> u, std::span<const double
   parallel_for(u.cols, kColumnGrain, [&](Index begin, Index end) {
     std::fill(out.begin() + begin, out.begin() + end, 0.0);
     for (Index i = 0; i < end; ++i) {
-      const double factor = v[static_cast<std::size_t>(i)];
+      const double factor = v[i];
       const double* row = u.row(i).data();
-      for (Index j = std::max(i, begin); j < end; ++j)
-        out[static_cast<std::size_t>(j)] += factor * row[j];
+      for (Index j = std::max(i, begin); j < end; ++j) out[j] += factor * row[j];
     }
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

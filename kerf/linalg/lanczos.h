@@ -19,7 +19,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// out = A v.
 using SymmetricProduct = std::function<void(std::span<const double> v, std::span<double> out)>;
@@ -53,4 +53,4 @@ void upper_product(MatrixView<const double> u, std::span<const double> v, std::s
 void upper_transposed_product(MatrixView<const double> u, std::span<const double> v,
                               std::span<double> out);
 
-}  // namespace kerf
+}  // namespace kerf::detail

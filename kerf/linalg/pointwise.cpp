@@ -12,7 +12,7 @@
 #include "kerf/core/random/sincos-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Tag = hn::ScalableTag<float>;
@@ -94,11 +94,11 @@ void absolute(const float* in, std::size_t count, float scale, float mean, float
   });
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 
 HWY_EXPORT(sincos_turns);
 HWY_EXPORT(cos_turns);
@@ -137,5 +137,5 @@ double squared_norm(std::span<const float> x) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -8,7 +8,7 @@
 #pragma once
 #include <span>
 
-namespace kerf {
+namespace kerf::detail {
 
 /// cosine[i] = scale cos(2 pi turns[i]), sine[i] = scale sin(2 pi turns[i]); error below 2e-7 scale
 /// for the given float.  Angles in turns make the range reduction exact at any size.
@@ -32,4 +32,4 @@ void absolute(std::span<const float> in, float scale, float mean, float* out);
 /// Sum of squares, in double.
 double squared_norm(std::span<const float> x);
 
-}  // namespace kerf
+}  // namespace kerf::detail

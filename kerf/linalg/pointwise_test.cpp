@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 TEST(Pointwise, SineAndCosineOfTurnsAreAccurate) {
@@ -70,4 +70,4 @@ TEST(Pointwise, ActivationsAreWhatTheySay) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lane = hn::ScalableTag<float>;
@@ -83,11 +83,11 @@ void sparse_panel(const float* HWY_RESTRICT values, const std::int32_t* HWY_REST
   hn::Store(right, d, out + lanes);
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 HWY_EXPORT(tile_rows);
@@ -126,14 +126,14 @@ Projection::Projection(Index in_dim, Index out_dim, const DrawRow& draw)
                out_dim);
   const Index count = (out_dim + width_ - 1) / width_;
   panels_.resize(count * in_dim, width_);
-  offset_.assign(static_cast<std::size_t>(count * width_), 0.0f);
+  offset_.assign(count * width_, 0.0f);
   parallel_for(count, 1, [&](Index begin, Index end) {
-    std::vector<float> direction(static_cast<std::size_t>(in_dim));
+    std::vector<float> direction(in_dim);
     for (Index j = begin * width_; j < end * width_; ++j) {
       std::ranges::fill(direction, 0.0f);
-      if (j < out_dim) offset_[static_cast<std::size_t>(j)] = draw(j, direction);
+      if (j < out_dim) offset_[j] = draw(j, direction);
       float* panel = panels_.data() + j / width_ * in_dim * width_ + j % width_;
-      for (Index k = 0; k < in_dim; ++k) panel[k * width_] = direction[static_cast<std::size_t>(k)];
+      for (Index k = 0; k < in_dim; ++k) panel[k * width_] = direction[k];
     }
   });
 }
@@ -193,5 +193,5 @@ void Projection::apply_sparse(const CsrView& x, const Receive& receive) const {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

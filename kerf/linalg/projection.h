@@ -19,7 +19,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class Projection {
  public:
@@ -51,4 +51,4 @@ class Projection {
   std::vector<float> offset_;  // padded to whole panels
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

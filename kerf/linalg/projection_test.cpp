@@ -7,7 +7,7 @@
 
 #include "kerf/core/random/random.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::vector<float> direction(Index j, std::size_t size) {
@@ -22,8 +22,7 @@ TEST(Projection, EqualsTheObviousSums) {
     for (const Index in_dim : {1, 3, 40})
       for (const Index out_dim : {1, 15, 16, 17, 130}) {
         Matrix<float> x(rows, in_dim), y(rows, out_dim);
-        rng::fill_normal(rng::Key{6}, 0,
-                         std::span(x.data(), static_cast<std::size_t>(rows * in_dim)));
+        rng::fill_normal(rng::Key{6}, 0, std::span(x.data(), rows * in_dim));
         const Projection projection(in_dim, out_dim, [](Index j, std::span<float> w) {
           std::ranges::copy(direction(j, w.size()), w.begin());
           return 0.25f * static_cast<float>(j);
@@ -31,11 +30,11 @@ TEST(Projection, EqualsTheObviousSums) {
         projection.apply(x.view(), y.view());
         for (Index i = 0; i < rows; ++i)
           for (Index j = 0; j < out_dim; ++j) {
-            const auto w = direction(j, static_cast<std::size_t>(in_dim));
+            const auto w = direction(j, in_dim);
             double exact = 0.25 * static_cast<double>(j), size = exact;
             for (Index k = 0; k < in_dim; ++k) {
-              exact += double{x(i, k)} * w[static_cast<std::size_t>(k)];
-              size += std::abs(double{x(i, k)} * w[static_cast<std::size_t>(k)]);
+              exact += double{x(i, k)} * w[k];
+              size += std::abs(double{x(i, k)} * w[k]);
             }
             // The header's bound.
             ASSERT_NEAR(y(i, j), exact, static_cast<double>(in_dim + 1) * 0x1p-24 * size + 1e-30);
@@ -71,4 +70,4 @@ TEST(Projection, GivesSparseRowsTheBitsOfDenseOnes) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

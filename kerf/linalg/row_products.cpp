@@ -12,7 +12,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Tag = hn::ScalableTag<float>;
@@ -111,11 +111,11 @@ void dots(const float* z, const double* u, const double* w, std::size_t count, d
   }
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 HWY_EXPORT(encode);
@@ -183,5 +183,5 @@ std::pair<double, double> two_dots(std::span<const float> z, std::span<const dou
   return {out[0], out[1]};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -12,7 +12,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// out[j] = round(row[j] / scale); returns scale (0 for a row of zeros).
 float encode16(std::span<const float> row, std::int16_t* out);
@@ -28,4 +28,4 @@ void times_rows(MatrixView<const float> p, MatrixView<const float> z, MatrixView
 std::pair<double, double> two_dots(std::span<const float> z, std::span<const double> u,
                                    std::span<const double> w);
 
-}  // namespace kerf
+}  // namespace kerf::detail

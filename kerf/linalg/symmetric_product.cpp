@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lane = hn::ScalableTag<double>;
@@ -109,11 +109,11 @@ void tile_products(MatrixView<const double> tile, MatrixView<const double> x,
     strip_products(tile, first, std::min(kStrip, tile.cols - first), x, left, y, right);
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 namespace {
 HWY_EXPORT(tile_products);
 }  // namespace
@@ -128,5 +128,5 @@ void add_tile_products(MatrixView<const double> tile, MatrixView<const double> x
   HWY_DYNAMIC_DISPATCH(tile_products)(tile, x, left, y, right);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -13,11 +13,11 @@
 #pragma once
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// On the calling thread.  With `right` empty (no rows) only the first product.
 void add_tile_products(MatrixView<const double> tile, MatrixView<const double> x,
                        MatrixView<double> left, MatrixView<const double> y,
                        MatrixView<double> right);
 
-}  // namespace kerf
+}  // namespace kerf::detail

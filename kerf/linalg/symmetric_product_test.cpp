@@ -9,7 +9,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 // Lengths that are no multiple of what is treated together, several strips of columns.
@@ -20,8 +20,7 @@ TEST(SymmetricProduct, IsTheObviousProductBothWays) {
         right(vectors, cols);
     std::uint64_t seed = 20;
     for (Matrix<double>* m : {&t, &x, &y, &left, &right})
-      rng::fill_normal(rng::Key{++seed}, 0,
-                       std::span(m->data(), static_cast<std::size_t>(m->rows() * m->cols())));
+      rng::fill_normal(rng::Key{++seed}, 0, std::span(m->data(), m->rows() * m->cols()));
     const auto expected = [&](const Matrix<double>& v, const Matrix<double>& before, Index k,
                               Index at, bool transposed) {
       double sum = before(k, at);
@@ -51,4 +50,4 @@ TEST(SymmetricProduct, RefusesVectorsOfOtherLengths) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

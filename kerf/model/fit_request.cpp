@@ -6,7 +6,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 using nlohmann::json;
 
@@ -34,4 +34,4 @@ FitRequest FitRequest::from_json(const json& from) {
   return request;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 
 #include "kerf/core/options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct FitRequest {
   std::string map;                        ///< "": a file from before requests were kept
@@ -29,4 +29,4 @@ struct FitRequest {
   static FitRequest from_json(const nlohmann::json& json);
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

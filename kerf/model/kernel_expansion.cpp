@@ -8,7 +8,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kTile = 256;  // rows of a product at a time
@@ -63,7 +63,7 @@ void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<con
       blas::gemm(false, false, 1.0, k.slice(first, last), dual, 0.0, block.slice(first, last));
     });
     for (Index i = 0; i < block.rows; ++i)
-      for (Index t = 0; t < block.cols; ++t) block(i, t) += intercept[static_cast<std::size_t>(t)];
+      for (Index t = 0; t < block.cols; ++t) block(i, t) += intercept[t];
   }
 }
 
@@ -88,4 +88,4 @@ Params exact_kernel_params(const Params& options) {
   return params;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -14,7 +14,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Rows of a Gram block of predictions.
 inline constexpr Index kExpansionRows = 512;
@@ -55,4 +55,4 @@ std::string exact_kernel_name(const Params& options);
 /// The options that belong to the kernel.
 Params exact_kernel_params(const Params& options);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/features/linear_features.h"
 #include "kerf/kernels/gram/gram.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Rows whose features are held at once when scores are computed: about 16 MB.
@@ -29,7 +29,7 @@ void score_row(const LinearModel& model, std::span<const float> z, std::span<dou
     return;
   }
   for (const float value : z) {
-    for (Index t = 0; t < outputs; ++t) out[static_cast<std::size_t>(t)] += value * w[t];
+    for (Index t = 0; t < outputs; ++t) out[t] += value * w[t];
     w += outputs;
   }
 }
@@ -227,4 +227,4 @@ std::vector<Index> best_class(const Matrix<double>& scores) {
   return best;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -20,7 +20,7 @@
 #include "kerf/model/kernel_expansion.h"
 #include "kerf/model/predictive_variance.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Everything that makes a feature map.
 struct Recipe {
@@ -146,4 +146,4 @@ void to_probabilities(const Model& model, Matrix<double>& scores);
 /// The column with the largest score of each row: predicted class numbers.
 std::vector<Index> best_class(const Matrix<double>& scores);
 
-}  // namespace kerf
+}  // namespace kerf::detail

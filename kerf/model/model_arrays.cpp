@@ -7,7 +7,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 template <class T>
@@ -155,4 +155,4 @@ template std::vector<float> ArrayReader::vector<float>(const char*);
 template std::vector<std::int32_t> ArrayReader::vector<std::int32_t>(const char*);
 template std::vector<Index> ArrayReader::vector<Index>(const char*);
 
-}  // namespace kerf
+}  // namespace kerf::detail

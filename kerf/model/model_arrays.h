@@ -12,7 +12,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Collects arrays: list() goes into the header, bytes() follow it.
 class ArrayWriter {
@@ -70,4 +70,4 @@ class ArrayReader {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

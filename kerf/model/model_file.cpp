@@ -16,7 +16,7 @@
 #include "kerf/core/system/atomic_file.h"
 #include "kerf/model/model_arrays.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using nlohmann::json;
@@ -478,4 +478,4 @@ Model model_from_bytes(std::string_view bytes, const std::string& name) {
 
 Model load_model(const std::string& path) { return model_from_bytes(read_file(path), path); }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -18,7 +18,7 @@
 
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 void save_model(const Model& model, const std::string& path);
 
@@ -29,4 +29,4 @@ Model load_model(const std::string& path);
 std::string model_to_bytes(const Model& model);
 Model model_from_bytes(std::string_view bytes, const std::string& name);
 
-}  // namespace kerf
+}  // namespace kerf::detail

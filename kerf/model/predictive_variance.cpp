@@ -7,7 +7,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 void PredictiveVariance::variances(MatrixView<const float> z, MatrixView<double> out) const {
   constexpr Index kPiece =
@@ -16,21 +16,19 @@ void PredictiveVariance::variances(MatrixView<const float> z, MatrixView<double>
     Matrix<double> centred(kPiece, z.cols);
     centred.fill(0);
     for (Index i = begin; i < end; ++i)
-      for (Index j = 0; j < z.cols; ++j)
-        centred(i - begin, j) = z(i, j) - mean[static_cast<std::size_t>(j)];
+      for (Index j = 0; j < z.cols; ++j) centred(i - begin, j) = z(i, j) - mean[j];
     blas::triangular_solve_rows(factor.view(), false, centred.view());
     for (Index i = begin; i < end; ++i) {
       double square = 0;
       for (const double value : centred.row(i - begin)) square += value * value;
-      for (Index t = 0; t < out.cols; ++t)
-        out(i, t) = noise[static_cast<std::size_t>(t)] * (1 + 1 / weight + square);
+      for (Index t = 0; t < out.cols; ++t) out(i, t) = noise[t] * (1 + 1 / weight + square);
     }
   });
 }
 
 std::vector<double> packed_triangle(const Matrix<double>& factor) {
   std::vector<double> packed;
-  packed.reserve(static_cast<std::size_t>(factor.rows() * (factor.rows() + 1) / 2));
+  packed.reserve(factor.rows() * (factor.rows() + 1) / 2);
   for (Index i = 0; i < factor.rows(); ++i)
     packed.insert(packed.end(), factor.row(i).begin() + i, factor.row(i).end());
   return packed;
@@ -49,4 +47,4 @@ Matrix<double> unpacked_triangle(const std::vector<double>& packed, Index size) 
   return factor;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -18,7 +18,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct PredictiveVariance {
   std::vector<double> mean;   ///< of the features
@@ -34,4 +34,4 @@ struct PredictiveVariance {
 std::vector<double> packed_triangle(const Matrix<double>& factor);
 Matrix<double> unpacked_triangle(const std::vector<double>& packed, Index size);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/sketch/osnap_column.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// out += S x for coordinates `column(0) .. column(count - 1)` in order: the same sums, in the same
@@ -41,8 +41,8 @@ Osnap::Osnap(Index in_dim, Index out_dim, Index nonzeros, rng::Key key, double s
   parallel_for(in_dim, 4096, [&](Index begin, Index end) {
     for (Index i = begin * nonzeros; i < end * nonzeros; ++i) {
       const auto [place, sign] = columns.entry(i);
-      places_[static_cast<std::size_t>(i)] = place;
-      signs_[static_cast<std::size_t>(i)] = sign;
+      places_[i] = place;
+      signs_[i] = sign;
     }
   });
 }
@@ -65,4 +65,4 @@ void Osnap::apply_rows(const RowsView& x, MatrixView<float> out) const {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

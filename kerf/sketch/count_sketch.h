@@ -20,7 +20,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class Osnap : public Sketch {
  public:
@@ -44,4 +44,4 @@ class CountSketch final : public Osnap {
       : Osnap(in_dim, out_dim, 1, key, scale) {}
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

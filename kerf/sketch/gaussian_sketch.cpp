@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace kerf {
+namespace kerf::detail {
 
 GaussianSketch::GaussianSketch(Index in_dim, Index out_dim, rng::Key key)
     : Sketch(in_dim, out_dim),
@@ -18,4 +18,4 @@ void GaussianSketch::apply_rows(const RowsView& x, MatrixView<float> out) const 
   projection_.apply(x, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

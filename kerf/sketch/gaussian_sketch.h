@@ -14,7 +14,7 @@
 #include "kerf/linalg/projection.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class GaussianSketch final : public Sketch {
  public:
@@ -27,4 +27,4 @@ class GaussianSketch final : public Sketch {
   Projection projection_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

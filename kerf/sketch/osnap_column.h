@@ -7,7 +7,7 @@
 
 #include "kerf/core/random/random.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct OsnapEntry {
   std::int32_t place;
@@ -39,4 +39,4 @@ class OsnapColumns {
   float factor_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kMaxDegree = 256;
@@ -17,7 +17,7 @@ constexpr Index kMaxDegree = 256;
 std::vector<Index> factor_dims(Index in_dim, Index degree) {
   KERF_REQUIRE(degree >= 1 && degree <= kMaxDegree, usage,
                "a PolySketch of degree {}: it must be between 1 and {}", degree, kMaxDegree);
-  return std::vector<Index>(static_cast<std::size_t>(degree), in_dim);
+  return std::vector<Index>(degree, in_dim);
 }
 
 void multiply(const float* a, const float* b, std::span<float> out) {
@@ -53,7 +53,7 @@ class PolySketch::Tree {
       lift(v).apply(dense_row(x, i, spread_), out);
     } else {
       count_.resize(1, sketch_.out_dim());
-      const auto& count = sketch_.counts_[static_cast<std::size_t>(leaf)];
+      const auto& count = sketch_.counts_[leaf];
       count.apply(x.slice(i, i + 1),
                   is_root ? MatrixView(out.data(), 1, sketch_.out_dim()) : count_.view());
       if (!is_root) lift(v).apply(count_.row(0), out);
@@ -93,10 +93,8 @@ class PolySketch::Tree {
 
  private:
   std::size_t node_count() const { return static_cast<std::size_t>(2 * sketch_.leaves_); }
-  const float*& at(Index v) { return lifted_[static_cast<std::size_t>(v)]; }
-  const SampledHadamard& lift(Index v) const {
-    return sketch_.lifts_[static_cast<std::size_t>(v - 1)];
-  }
+  const float*& at(Index v) { return lifted_[v]; }
+  const SampledHadamard& lift(Index v) const { return sketch_.lifts_[v - 1]; }
   Index first_leaf(Index v) const {
     while (v < sketch_.leaves_) v *= 2;
     return v - sketch_.leaves_;
@@ -127,7 +125,7 @@ PolySketch::PolySketch(Index in_dim, const PolySketchOptions& options, rng::Key 
   }
   pads_.resize(2 * leaves_, m);
   pads_.fill(0.0f);
-  std::vector<float> e1(static_cast<std::size_t>(in_dim));
+  std::vector<float> e1(in_dim);
   e1[0] = 1;
   const RowsView pad(MatrixView<const float>(e1.data(), 1, in_dim));
   Tree tree(*this);
@@ -140,8 +138,7 @@ void PolySketch::apply_rows(std::span<const RowsView> x, Index begin, Index end,
                             MatrixView<float> out) const {
   Tree tree(*this);
   for (Index i = begin; i < end; ++i) {
-    for (Index leaf = 0; leaf < degree(); ++leaf)
-      tree.set_leaf(leaf, x[static_cast<std::size_t>(leaf)], i);
+    for (Index leaf = 0; leaf < degree(); ++leaf) tree.set_leaf(leaf, x[leaf], i);
     tree.set_all_nodes(degree());
     tree.write_root(out.row(i));
   }
@@ -232,4 +229,4 @@ double poly_sketch_variance(Index in_dim, const PolySketchOptions& options,
   return level[0].first - power;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -35,7 +35,7 @@
 #include "kerf/sketch/sampled_hadamard.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class PolyLeaf { srht, osnap };
 
@@ -76,4 +76,4 @@ class PolySketch final : public TensorMap {
 double poly_sketch_variance(Index in_dim, const PolySketchOptions& options,
                             std::span<const float> x, std::span<const float> y);
 
-}  // namespace kerf
+}  // namespace kerf::detail

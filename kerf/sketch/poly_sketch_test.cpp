@@ -7,7 +7,7 @@
 #include "tests/oracle/poly_sketch_matrix.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using oracle::dot;
@@ -21,7 +21,7 @@ Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
 std::vector<double> as_double(std::span<const float> x) { return {x.begin(), x.end()}; }
 
 std::vector<double> e1(Index dim) {
-  std::vector<double> e(static_cast<std::size_t>(dim));
+  std::vector<double> e(dim);
   e[0] = 1;
   return e;
 }
@@ -53,10 +53,9 @@ void expect_explicit_matrix(Index dim, const PolySketchOptions& options) {
     SCOPED_TRACE(testing::Message() << "degree " << options.degree << ", power " << power);
     sketch.apply_power(x.view(), power, one.view());
     for (Index i = 0; i < 2; ++i) {
-      std::vector<std::vector<double>> factors(static_cast<std::size_t>(leaves), e1(dim));
-      for (Index k = 0; k < power; ++k) factors[static_cast<std::size_t>(k)] = as_double(x.row(i));
-      const auto row =
-          all.row(i).subspan(static_cast<std::size_t>(power * m), static_cast<std::size_t>(m));
+      std::vector<std::vector<double>> factors(leaves, e1(dim));
+      for (Index k = 0; k < power; ++k) factors[k] = as_double(x.row(i));
+      const auto row = all.row(i).subspan(power * m, m);
       expect_row(row, q, oracle::tensor_product(factors));
       EXPECT_TRUE(std::ranges::equal(row, one.row(i)));
     }
@@ -64,10 +63,10 @@ void expect_explicit_matrix(Index dim, const PolySketchOptions& options) {
   // Different factors.
   std::vector<Matrix<float>> rows;
   std::vector<RowsView> views;
-  std::vector<std::vector<double>> factors(static_cast<std::size_t>(leaves), e1(dim));
+  std::vector<std::vector<double>> factors(leaves, e1(dim));
   for (Index k = 0; k < options.degree; ++k) {
     rows.push_back(gaussian(1, dim, static_cast<std::uint64_t>(40 + k)));
-    factors[static_cast<std::size_t>(k)] = as_double(rows.back().row(0));
+    factors[k] = as_double(rows.back().row(0));
   }
   for (const auto& row : rows) views.emplace_back(row.view());
   Matrix<float> out(1, m);
@@ -95,14 +94,14 @@ TEST(PolySketch, SlowIsUnbiasedWithinTheVarianceItsHeaderStates) {
         SCOPED_TRACE(testing::Message()
                      << "degree " << degree << ", m " << m << ", leaf " << static_cast<int>(leaf));
         const PolySketchOptions options{degree, m, leaf, 2};
-        oracle::expect_moments(
-            4000, std::pow(inner, degree), poly_sketch_variance(6, options, x.row(0), x.row(1)),
-            oracle::Stated::at_most, [&](rng::Key key) {
-              std::vector<RowsView> factors(static_cast<std::size_t>(degree), x.view());
-              Matrix<float> z(2, m);
-              PolySketch(6, options, key).apply(factors, z.view());
-              return dot(z.row(0), z.row(1));
-            });
+        oracle::expect_moments(4000, std::pow(inner, degree),
+                               poly_sketch_variance(6, options, x.row(0), x.row(1)),
+                               oracle::Stated::at_most, [&](rng::Key key) {
+                                 std::vector<RowsView> factors(degree, x.view());
+                                 Matrix<float> z(2, m);
+                                 PolySketch(6, options, key).apply(factors, z.view());
+                                 return dot(z.row(0), z.row(1));
+                               });
       }
 }
 
@@ -117,4 +116,4 @@ TEST(PolySketch, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/sketch/sketch.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kHashNonzeros = 4;
@@ -129,7 +129,7 @@ void PowerSketch::apply_row(const RowsView& x, Index i, std::span<float> out) co
       for (Index c = 0; c < power.dim; ++c) to[c] = power.scale * (a[c] * b[c]);
     else
       for (Index c = 0; c < power.dim; ++c) {
-        const std::int32_t from = power.sample[static_cast<std::size_t>(c)];
+        const std::int32_t from = power.sample[c];
         to[c] = power.scale * (a[from] * b[from]);
       }
     written += static_cast<std::size_t>(power.dim);
@@ -138,7 +138,7 @@ void PowerSketch::apply_row(const RowsView& x, Index i, std::span<float> out) co
 
 double power_sketch_variance(const std::vector<Index>& out_dims, Index power, double inner,
                              bool hashes) {
-  const auto dim = static_cast<double>(out_dims[static_cast<std::size_t>(power - 1)]);
+  const auto dim = static_cast<double>(out_dims[power - 1]);
   const double square = inner * inner;
   double leaf_m = square, leaf_n = 1;
   if (hashes) {
@@ -149,8 +149,7 @@ double power_sketch_variance(const std::vector<Index>& out_dims, Index power, do
   if (power == 1) return 2 * (1 + square) / dim;
   double M = leaf_m, N = leaf_n;
   for (Index j = 2; j <= power; ++j) {
-    const double m =
-        j == power ? dim : static_cast<double>(chain_length(out_dims, static_cast<std::size_t>(j)));
+    const double m = j == power ? dim : static_cast<double>(chain_length(out_dims, j));
     const double more = m > 1 ? 1 + 1 / (m - 1) : 1;
     const double next =
         M * leaf_m +
@@ -161,4 +160,4 @@ double power_sketch_variance(const std::vector<Index>& out_dims, Index power, do
   return M - std::pow(inner, 2 * static_cast<double>(power));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -32,7 +32,7 @@
 #include "kerf/sketch/count_sketch.h"
 #include "kerf/sketch/sampled_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class PowerSketch {
  public:
@@ -79,4 +79,4 @@ class PowerSketch {
 double power_sketch_variance(const std::vector<Index>& out_dims, Index power, double inner,
                              bool hashes);
 
-}  // namespace kerf
+}  // namespace kerf::detail

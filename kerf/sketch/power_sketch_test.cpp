@@ -11,11 +11,11 @@
 #include "kerf/sketch/symmetric_powers.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::vector<float> unit_row(Index dim, std::uint64_t label) {
-  std::vector<float> row(static_cast<std::size_t>(dim));
+  std::vector<float> row(dim);
   rng::sphere(rng::Key{7}, label, row);
   return row;
 }
@@ -35,7 +35,7 @@ std::vector<float> partner(const std::vector<float>& x, double inner, std::uint6
 }
 
 std::vector<float> apply(const PowerSketch& sketch, const std::vector<float>& x) {
-  std::vector<float> out(static_cast<std::size_t>(sketch.out_dim()));
+  std::vector<float> out(sketch.out_dim());
   sketch.apply(MatrixView<const float>(x.data(), 1, sketch.in_dim()),
                {out.data(), 1, sketch.out_dim()});
   return out;
@@ -50,11 +50,9 @@ TEST(PowerSketch, IsUnbiasedWithTheVarianceItStates) {
     const auto y = partner(x, inner, 1);
     Index first = 0;
     for (Index power = 1; power <= 5; ++power) {
-      const Index m = dims[static_cast<std::size_t>(power - 1)];
+      const Index m = dims[power - 1];
       if (m == 0) continue;
-      const auto part = [&](const std::vector<float>& z) {
-        return std::span(z).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(m));
-      };
+      const auto part = [&](const std::vector<float>& z) { return std::span(z).subspan(first, m); };
       oracle::expect_moments(600, std::pow(inner, power),
                              power_sketch_variance(dims, power, inner, false),
                              oracle::Stated::at_most, [&](rng::Key key) {
@@ -69,10 +67,10 @@ TEST(PowerSketch, IsUnbiasedWithTheVarianceItStates) {
 
 /// The matrix of a sampled transform, from its columns.
 std::vector<std::vector<double>> matrix_of(const SampledHadamard& transform) {
-  std::vector<std::vector<double>> rows(static_cast<std::size_t>(transform.out_dim()));
+  std::vector<std::vector<double>> rows(transform.out_dim());
   for (Index k = 0; k < transform.in_dim(); ++k) {
-    std::vector<float> unit(static_cast<std::size_t>(transform.in_dim())), column(rows.size());
-    unit[static_cast<std::size_t>(k)] = 1;
+    std::vector<float> unit(transform.in_dim()), column(rows.size());
+    unit[k] = 1;
     transform.apply(unit, column);
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(column[i]);
   }
@@ -95,7 +93,7 @@ TEST(PowerSketch, IsTheMatrixOfItsCard) {
   std::size_t first = 0;
   for (Index j = 2; j <= 4; ++j) {
     const rng::Key node = key.child(static_cast<std::uint64_t>(j));
-    const Index n = lengths[j - 2], m = dims[static_cast<std::size_t>(j - 1)];
+    const Index n = lengths[j - 2], m = dims[j - 1];
     const double scale = 1 / std::sqrt(static_cast<double>(n));
     auto left = matrix_of(
         j == 2
@@ -103,7 +101,7 @@ TEST(PowerSketch, IsTheMatrixOfItsCard) {
             : SampledHadamard(lengths[j - 3], n, scale, Order::sorted, node.child("left")));
     const auto right = matrix_of(
         SampledHadamard(kDim, n, 1, Order::shuffled, node.child("right").child("transform")));
-    std::vector<std::vector<double>> q(static_cast<std::size_t>(n));
+    std::vector<std::vector<double>> q(n);
     for (std::size_t i = 0; i < q.size(); ++i) {
       std::vector<double> row = left[i];
       if (j > 2) {
@@ -121,7 +119,7 @@ TEST(PowerSketch, IsTheMatrixOfItsCard) {
     const auto sample = m < n ? balanced_sample(n, m, false, node.child("output"))
                               : std::vector<std::int32_t>{0, 1, 2, 3};
     for (Index c = 0; c < m; ++c) {
-      const auto& row = q[static_cast<std::size_t>(sample[static_cast<std::size_t>(c)])];
+      const auto& row = q[sample[static_cast<std::size_t>(c)]];
       double expected = 0;
       for (std::size_t k = 0; k < power.size(); ++k) expected += row[k] * power[k];
       expected *= std::sqrt(static_cast<double>(n) / static_cast<double>(m));
@@ -149,8 +147,7 @@ TEST(PowerSketch, HashesLongRowsToTheirLengths) {
     oracle::expect_moments(120, 1, variance, oracle::Stated::at_most, [&](rng::Key key) {
       const PowerSketch sketch(kDim, dims, key);
       const auto z = apply(sketch, x);
-      const auto part =
-          std::span(z).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(m));
+      const auto part = std::span(z).subspan(first, m);
       return oracle::dot(part, part);
     });
   }
@@ -164,7 +161,7 @@ TEST(PowerSketch, HashesLongRowsWithoutBias) {
   const auto x = unit_row(kDim, 2), y = partner(x, 0.7, 3);
   for (const auto& [power, first, m] : {std::tuple(1, 0, 8), {2, 8, 16}, {3, 24, 8}}) {
     const auto part = [first = first, m = m](const std::vector<float>& z) {
-      return std::span(z).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(m));
+      return std::span(z).subspan(first, m);
     };
     oracle::expect_moments(60, std::pow(0.7, power), power_sketch_variance(dims, power, 0.7, true),
                            oracle::Stated::at_most, [&](rng::Key key) {
@@ -194,7 +191,7 @@ TEST(PowerSketch, DenseAndSparseRowsAndAnyCutGiveTheSameBits) {
   for (const Index dim : {7, 5000}) {
     const PowerSketch sketch(dim, {3, 5, 4}, rng::Key{1});
     Matrix<float> x(kRows, dim);
-    rng::fill_normal(rng::Key{5}, 0, std::span(x.data(), static_cast<std::size_t>(kRows * dim)));
+    rng::fill_normal(rng::Key{5}, 0, std::span(x.data(), kRows * dim));
     CsrMatrix sparse;
     sparse.cols = dim;
     for (Index i = 0; i < kRows; ++i) {
@@ -260,4 +257,4 @@ TEST(SymmetricPowers, CountTheirMonomials) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/sketch/sampled_hadamard.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kStrip = 1024;  // columns that a thread takes at a time in RowOsnap
@@ -56,12 +56,10 @@ RowOsnap::RowOsnap(Index out_rows, Index cols, Index nonzeros, rng::Key key)
 void RowOsnap::add(Index first_row, const RowsView& z) {
   require_stream(first_row, z, sum_.cols());
   const OsnapColumns columns(sum_.rows(), nonzeros_, key_, 1);
-  std::vector<OsnapEntry> entries(static_cast<std::size_t>(z.rows() * nonzeros_));
+  std::vector<OsnapEntry> entries(z.rows() * nonzeros_);
   for (std::size_t k = 0; k < entries.size(); ++k)
     entries[k] = columns.entry(first_row * nonzeros_ + static_cast<Index>(k));
-  const auto entry = [&](Index i, Index c) {
-    return entries[static_cast<std::size_t>(i * nonzeros_ + c)];
-  };
+  const auto entry = [&](Index i, Index c) { return entries[i * nonzeros_ + c]; };
   if (z.is_sparse()) {
     for (Index i = 0; i < z.rows(); ++i) {
       const SparseRow row = z.sparse().row(i);
@@ -90,13 +88,13 @@ void RowOsnap::add_in_any_order(Index rows, const AddRow& add_row) {
   const OsnapColumns columns(sum_.rows(), nonzeros_, key_, 1);
   // The columns' entries by place, those of a place in order: 2 row, or 2 row + 1 for a minus.
   std::vector<Index> end(static_cast<std::size_t>(sum_.rows()) + 1, 0);
-  std::vector<std::uint32_t> entries(static_cast<std::size_t>(rows * nonzeros_));
+  std::vector<std::uint32_t> entries(rows * nonzeros_);
   for (Index k = 0; k < rows * nonzeros_; ++k)
     ++end[static_cast<std::size_t>(columns.entry(k).place) + 1];
   std::partial_sum(end.begin(), end.end(), end.begin());
   for (Index k = 0; k < rows * nonzeros_; ++k) {
     const auto [place, sign] = columns.entry(k);
-    entries[static_cast<std::size_t>(end[static_cast<std::size_t>(place)]++)] =
+    entries[end[static_cast<std::size_t>(place)]++] =
         static_cast<std::uint32_t>(2 * (k / nonzeros_) + (sign < 0 ? 1 : 0));
   }
   const float factor = std::abs(columns.entry(0).sign);
@@ -105,7 +103,7 @@ void RowOsnap::add_in_any_order(Index rows, const AddRow& add_row) {
       const auto at = static_cast<std::size_t>(place);
       const Index first = place == 0 ? 0 : end[at - 1];
       for (Index e = first; e < end[at]; ++e) {
-        const std::uint32_t entry = entries[static_cast<std::size_t>(e)];
+        const std::uint32_t entry = entries[e];
         add_row(entry / 2, entry % 2 != 0 ? -factor : factor, sum_.row(place));
       }
     }
@@ -157,8 +155,7 @@ void RowSrht::add_pending(Index block, Index offset, const RowsView& z, Index be
     const auto to = pending_.row(offset + i - begin);
     if (z.is_sparse()) {
       const SparseRow row = z.sparse().row(i);
-      for (std::size_t k = 0; k < row.values.size(); ++k)
-        to[static_cast<std::size_t>(row.columns[k])] = row.values[k];
+      for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = row.values[k];
     } else {
       std::ranges::copy(z.dense().row(i), to.begin());
     }
@@ -168,8 +165,8 @@ void RowSrht::add_pending(Index block, Index offset, const RowsView& z, Index be
 void RowSrht::add_block(Index block, MatrixView<const float> rows, Matrix<float>& sum) const {
   const Index m = out_rows_;
   const rng::Key key = key_.child(static_cast<std::uint64_t>(block));
-  std::vector<float> signs(static_cast<std::size_t>(rows.rows));
-  std::vector<float> out_signs(static_cast<std::size_t>(m));
+  std::vector<float> signs(rows.rows);
+  std::vector<float> out_signs(m);
   rng::fill_sign(key.child("sign"), 0, signs);
   rng::fill_sign(key.child("out"), 0, out_signs);
   const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(m)));
@@ -181,7 +178,7 @@ void RowSrht::add_block(Index block, MatrixView<const float> rows, Matrix<float>
     strip.resize(rows.rows, kColumns);
     if (end - begin < kColumns) strip.fill(0.0f);
     for (Index r = 0; r < rows.rows; ++r) {
-      const float sign = signs[static_cast<std::size_t>(r)];
+      const float sign = signs[r];
       const float* from = rows.row(r).data() + begin;
       if (r + kAhead < rows.rows) prefetch(rows.row(r + kAhead).data() + begin, end - begin);
       float* to = strip.row(r).data();
@@ -221,4 +218,4 @@ Matrix<float> RowSrht::result() const {
   return out;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -27,7 +27,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class RowOsnap {
  public:
@@ -82,4 +82,4 @@ class RowSrht {
   Index block_ = -1;       // its number; -1: nothing is pending
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

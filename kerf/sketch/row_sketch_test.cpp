@@ -8,7 +8,7 @@
 #include "kerf/sketch/count_sketch.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using oracle::dot;
@@ -187,4 +187,4 @@ TEST(RowSketches, RefuseWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

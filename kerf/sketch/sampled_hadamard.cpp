@@ -7,7 +7,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Moves a uniformly random choice of `count` elements, in random order, to the front.
@@ -27,10 +27,10 @@ std::span<float> scratch(Index size) {
 }  // namespace
 
 std::vector<std::int32_t> balanced_sample(Index n, Index m, bool shuffled, rng::Key key) {
-  std::vector<std::int32_t> rest(static_cast<std::size_t>(n));
+  std::vector<std::int32_t> rest(n);
   std::iota(rest.begin(), rest.end(), 0);
   std::vector<std::int32_t> sample;
-  sample.reserve(static_cast<std::size_t>(m));
+  sample.reserve(m);
   for (Index copy = 0; copy < m / n; ++copy) sample.insert(sample.end(), rest.begin(), rest.end());
   const Index remaining = m % n;
   shuffle_front(rest, remaining, key.child("choice"));
@@ -46,7 +46,7 @@ SampledHadamard::SampledHadamard(Index in_dim, Index out_dim, double scale, Orde
       out_dim_(out_dim),
       length_(hadamard_size(in_dim)),
       scale_(static_cast<float>(scale)),
-      flips_(static_cast<std::size_t>(in_dim)) {
+      flips_(in_dim) {
   std::vector<float> signs(flips_.size());
   rng::fill_sign(key.child("sign"), 0, signs);
   std::ranges::transform(signs, flips_.begin(),
@@ -89,4 +89,4 @@ void SampledHadamard::apply_product(std::span<const float> a, std::span<const fl
   run(a, b, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -17,7 +17,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// m positions in [n), balanced as above: whole copies of 0 .. n-1, then the rest in order.
 /// `shuffled` puts them all in random order.
@@ -49,4 +49,4 @@ class SampledHadamard {
   std::vector<std::int32_t> sample_;         // of longer rows
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kMaxDim = Index{1} << 30;  // positions are 32-bit numbers
@@ -48,7 +48,7 @@ void TensorMap::apply(std::span<const RowsView> x, MatrixView<float> out) const 
   KERF_REQUIRE(static_cast<Index>(x.size()) == factors(), usage,
                "{} factors for a tensor sketch of {}", x.size(), factors());
   for (Index k = 0; k < factors(); ++k) {
-    const RowsView& rows = x[static_cast<std::size_t>(k)];
+    const RowsView& rows = x[k];
     KERF_REQUIRE(rows.cols() == in_dim(k) && rows.rows() == x[0].rows(), usage,
                  "factor {} has {} x {} numbers, but must have {} x {}", k, rows.rows(),
                  rows.cols(), x[0].rows(), in_dim(k));
@@ -59,11 +59,10 @@ void TensorMap::apply(std::span<const RowsView> x, MatrixView<float> out) const 
 
 std::span<const float> dense_row(const RowsView& x, Index i, std::vector<float>& spread) {
   if (!x.is_sparse()) return x.dense().row(i);
-  spread.assign(static_cast<std::size_t>(x.cols()), 0.0f);
+  spread.assign(x.cols(), 0.0f);
   const SparseRow row = x.sparse().row(i);
-  for (std::size_t k = 0; k < row.values.size(); ++k)
-    spread[static_cast<std::size_t>(row.columns[k])] = row.values[k];
+  for (std::size_t k = 0; k < row.values.size(); ++k) spread[row.columns[k]] = row.values[k];
   return spread;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

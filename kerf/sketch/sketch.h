@@ -24,7 +24,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// A random linear map of rows.
 class Sketch {
@@ -59,7 +59,7 @@ class TensorMap {
   virtual ~TensorMap() = default;
 
   Index factors() const { return static_cast<Index>(in_dims_.size()); }
-  Index in_dim(Index factor) const { return in_dims_[static_cast<std::size_t>(factor)]; }
+  Index in_dim(Index factor) const { return in_dims_[factor]; }
   Index out_dim() const { return out_dim_; }
 
   /// out(i, :) = T(x_0(i, :), x_1(i, :), ...): one view per factor, all with the same rows.
@@ -84,4 +84,4 @@ class TensorMap {
 /// Row i of x as numbers in a row: its own memory if it is dense, otherwise spread into `spread`.
 std::span<const float> dense_row(const RowsView& x, Index i, std::vector<float>& spread);
 
-}  // namespace kerf
+}  // namespace kerf::detail

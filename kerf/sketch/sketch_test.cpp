@@ -15,7 +15,7 @@
 #include "kerf/transforms/walsh_hadamard.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using oracle::dot;
@@ -167,8 +167,7 @@ TEST(BalancedSample, TakesEveryPositionEquallyOften) {
   for (const bool shuffled : {false, true})
     for (const Index m : {3, 16, 21, 64}) {
       std::vector<Index> counts(16);
-      for (const auto p : balanced_sample(16, m, shuffled, rng::Key{1}))
-        ++counts[static_cast<std::size_t>(p)];
+      for (const auto p : balanced_sample(16, m, shuffled, rng::Key{1})) ++counts[p];
       for (const Index count : counts) {
         EXPECT_GE(count, m / 16);
         EXPECT_LE(count, (m + 15) / 16);
@@ -189,4 +188,4 @@ TEST(Sketch, RefusesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace kerf {
+namespace kerf::detail {
 
 Srht::Srht(Index in_dim, Index out_dim, rng::Key key)
     : Sketch(in_dim, out_dim),
@@ -15,4 +15,4 @@ void Srht::apply_rows(const RowsView& x, MatrixView<float> out) const {
   for (Index i = 0; i < out.rows; ++i) transform_.apply(dense_row(x, i, spread), out.row(i));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/sketch/sampled_hadamard.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class Srht final : public Sketch {
  public:
@@ -31,4 +31,4 @@ class Srht final : public Sketch {
   SampledHadamard transform_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -15,7 +15,7 @@
 #include "kerf/sketch/gaussian_sketch.h"
 #include "kerf/sketch/srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// k orthonormal rows of dimension n: half of them random, half unit vectors (the hard case).
@@ -51,7 +51,7 @@ std::pair<double, double> singular_range(const Sketch& sketch, const Matrix<floa
       for (Index c = 0; c < z.cols(); ++c) sum += double{z(i, c)} * double{z(j, c)};
       gram(i, j) = sum;
     }
-  std::vector<double> squares(static_cast<std::size_t>(k));
+  std::vector<double> squares(k);
   blas::symmetric_eigen(gram.view(), squares);
   return {std::sqrt(std::max(0.0, squares.front())), std::sqrt(squares.back())};
 }
@@ -103,4 +103,4 @@ TEST(SubspaceEmbedding, SrhtByTropp) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 Index SymmetricPowers::dimension(Index in_dim, Index degree, Index cap) {
   double count = 1;  // C(d+k-1, k) for k = 1, 2, ..: whole numbers, exact below 2^53
@@ -21,7 +21,7 @@ SymmetricPowers::SymmetricPowers(Index in_dim, Index degree) {
   // Monomials come in the order of their smallest coordinate, so those whose coordinates are all
   // >= i are the end of the list, and each degree is made from the ends of the one before.
   std::vector<double> multinomial = {1}, repeats = {0};  // of degree 0: the number 1
-  std::vector<Index> offsets(static_cast<std::size_t>(in_dim), 0);
+  std::vector<Index> offsets(in_dim, 0);
   for (Index j = 1; j <= degree; ++j) {
     std::vector<double> next, next_repeats;
     std::vector<Index> next_offsets;
@@ -65,10 +65,8 @@ void SymmetricPowers::apply(std::span<const float> x, std::span<const float> sca
           *to++ = x[i] * below.data()[m];
     }
     if (out[j].empty()) continue;
-    for (Index m = 0; m < size; ++m)
-      out[j][static_cast<std::size_t>(m)] =
-          scale[j] * (degree.factor[static_cast<std::size_t>(m)] * products.data()[m]);
+    for (Index m = 0; m < size; ++m) out[j][m] = scale[j] * (degree.factor[m] * products.data()[m]);
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class SymmetricPowers {
  public:
@@ -35,4 +35,4 @@ class SymmetricPowers {
   std::vector<Degree> degrees_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

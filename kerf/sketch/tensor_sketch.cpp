@@ -5,7 +5,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 TensorSketch::TensorSketch(std::vector<Index> in_dims, Index out_dim, rng::Key key)
     : TensorMap(std::move(in_dims), out_dim), fft_(out_dim) {
@@ -31,4 +31,4 @@ void TensorSketch::apply_rows(std::span<const RowsView> x, Index begin, Index en
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -21,7 +21,7 @@
 #include "kerf/sketch/sketch.h"
 #include "kerf/transforms/fft.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class TensorSketch final : public TensorMap {
  public:
@@ -35,4 +35,4 @@ class TensorSketch final : public TensorMap {
   std::vector<CountSketch> counts_;  // the first carries the inverse transform's 1/m
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -5,7 +5,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 TensorSrht::TensorSrht(Index left_dim, Index right_dim, Index out_dim, rng::Key key)
     : TensorMap({left_dim, right_dim}, out_dim),
@@ -26,4 +26,4 @@ void TensorSrht::apply_rows(std::span<const RowsView> x, Index begin, Index end,
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

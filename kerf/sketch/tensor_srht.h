@@ -17,7 +17,7 @@
 #include "kerf/sketch/sampled_hadamard.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class TensorSrht final : public TensorMap {
  public:
@@ -30,4 +30,4 @@ class TensorSrht final : public TensorMap {
   SampledHadamard left_, right_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 void multiply_spectrum(std::span<const std::complex<float>> factor,
                        std::span<std::complex<float>> product) {
@@ -38,4 +38,4 @@ void convolve_reference(std::span<const std::span<const float>> factors, std::sp
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(product[i]);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -20,7 +20,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The transform of one length.  Copies share their plan; plans are kept for the process' life.
 /// Thread-safe.
@@ -54,4 +54,4 @@ void multiply_spectrum(std::span<const std::complex<float>> factor,
 /// out = x_1 * x_2 * ... (circular), O(k n^2): the oracle.
 void convolve_reference(std::span<const std::span<const float>> factors, std::span<float> out);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/transforms/fft.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct RealFft::Plan {
   fftwf_plan forward = nullptr, inverse = nullptr;
@@ -63,4 +63,4 @@ void RealFft::inverse(std::complex<float>* spectrum, float* x) const {
 
 const char* RealFft::library() { return "fftw"; }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/core/require.h"
 #include "kerf/transforms/fft.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Free {
@@ -55,7 +55,7 @@ EvenPlan& even_plan(Index size) {
 
 std::vector<kiss_fft_cpx>& scratch(int which, Index size) {
   thread_local std::vector<kiss_fft_cpx> memory[2];
-  memory[which].resize(static_cast<std::size_t>(size));
+  memory[which].resize(size);
   return memory[which];
 }
 
@@ -77,7 +77,7 @@ void RealFft::forward(const float* x, std::complex<float>* spectrum) const {
   if (size_ % 2 == 0) return kiss_fftr(even_plan(size_).forward.get(), x, out);
   auto& in = scratch(0, size_);
   auto& full = scratch(1, size_);
-  for (Index j = 0; j < size_; ++j) in[static_cast<std::size_t>(j)] = {x[j], 0.0f};
+  for (Index j = 0; j < size_; ++j) in[j] = {x[j], 0.0f};
   kiss_fft(plan_->forward.get(), in.data(), full.data());
   std::copy_n(full.begin(), spectrum_size(), out);
 }
@@ -90,12 +90,12 @@ void RealFft::inverse(std::complex<float>* spectrum, float* x) const {
   for (Index k = 0; k < size_; ++k) {
     const bool mirrored = k > size_ / 2;
     const kiss_fft_cpx value = in[mirrored ? size_ - k : k];
-    full[static_cast<std::size_t>(k)] = {value.r, mirrored ? -value.i : value.i};
+    full[k] = {value.r, mirrored ? -value.i : value.i};
   }
   kiss_fft(plan_->inverse.get(), full.data(), out.data());
-  for (Index j = 0; j < size_; ++j) x[j] = out[static_cast<std::size_t>(j)].r;
+  for (Index j = 0; j < size_; ++j) x[j] = out[j].r;
 }
 
 const char* RealFft::library() { return "kissfft"; }
 
-}  // namespace kerf
+}  // namespace kerf::detail

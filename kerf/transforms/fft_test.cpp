@@ -12,7 +12,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Complex = std::complex<float>;
@@ -102,4 +102,4 @@ TEST(RealFft, GivesTheSameBitsOnEveryThread) {
 TEST(RealFft, RefusesAnEmptyRow) { EXPECT_THROW(RealFft(0), Error); }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

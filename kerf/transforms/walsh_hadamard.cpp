@@ -13,7 +13,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// At most 32 bytes a vector: wider ones would need one more level of shuffles.
@@ -294,11 +294,11 @@ void flipped_row(const float* a, const float* b, const SignFlips& signs, Index s
     transform_row(ByteSigned<true>{a, b, flips, signs.scale, size}, 0, out, n);
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 HWY_EXPORT(float_rows);
@@ -383,5 +383,5 @@ void flipped_walsh_hadamard(std::span<const float> a, std::span<const float> b,
 void walsh_hadamard_reference(std::span<float> x) { reference(x); }
 void walsh_hadamard_reference(std::span<double> x) { reference(x); }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

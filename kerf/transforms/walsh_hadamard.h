@@ -22,7 +22,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Longest row that the transforms accept.
 inline constexpr Index kMaxHadamard = Index{1} << 24;
@@ -59,4 +59,4 @@ void flipped_walsh_hadamard(std::span<const float> a, std::span<const float> b,
 void walsh_hadamard_reference(std::span<float> x);
 void walsh_hadamard_reference(std::span<double> x);
 
-}  // namespace kerf
+}  // namespace kerf::detail

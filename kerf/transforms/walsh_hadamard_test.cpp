@@ -11,18 +11,18 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 template <class T>
 std::vector<T> gaussian(Index n, std::uint64_t seed) {
-  std::vector<T> x(static_cast<std::size_t>(n));
+  std::vector<T> x(n);
   rng::fill_normal(rng::Key{seed}, 0, std::span<T>(x));
   return x;
 }
 
 std::vector<float> signs(Index n, std::uint64_t seed) {
-  std::vector<float> s(static_cast<std::size_t>(n));
+  std::vector<float> s(n);
   rng::fill_sign(rng::Key{seed}, 0, s);
   return s;
 }
@@ -31,12 +31,11 @@ std::vector<float> signs(Index n, std::uint64_t seed) {
 TEST(WalshHadamardReference, IsTheMatrixOfItsDefinition) {
   for (Index n = 1; n <= 64; n *= 2)
     for (Index j = 0; j < n; ++j) {
-      std::vector<float> x(static_cast<std::size_t>(n));
-      x[static_cast<std::size_t>(j)] = 1;
+      std::vector<float> x(n);
+      x[j] = 1;
       walsh_hadamard_reference(std::span(x));
       for (Index i = 0; i < n; ++i)
-        EXPECT_EQ(x[static_cast<std::size_t>(i)],
-                  std::popcount(static_cast<std::uint64_t>(i & j)) % 2 == 0 ? 1.0f : -1.0f);
+        EXPECT_EQ(x[i], std::popcount(static_cast<std::uint64_t>(i & j)) % 2 == 0 ? 1.0f : -1.0f);
     }
 }
 
@@ -80,10 +79,9 @@ TEST(WalshHadamardColumns, HasTheBitsOfTheReferenceDownEveryColumn) {
     auto expected = x;
     for (Index j = 0; j < cols; ++j) {
       std::vector<float> column;
-      for (Index i = 0; i < rows; ++i) column.push_back(x[static_cast<std::size_t>(i * cols + j)]);
+      for (Index i = 0; i < rows; ++i) column.push_back(x[i * cols + j]);
       walsh_hadamard_reference(std::span(column));
-      for (Index i = 0; i < rows; ++i)
-        expected[static_cast<std::size_t>(i * cols + j)] = column[static_cast<std::size_t>(i)];
+      for (Index i = 0; i < rows; ++i) expected[i * cols + j] = column[i];
     }
     walsh_hadamard_columns({x.data(), rows, cols});
     EXPECT_EQ(x, expected) << rows << " x " << cols;
@@ -100,7 +98,7 @@ TEST(SignedWalshHadamard, PadsFlipsAndTransformsInOneGo) {
     for (const Index size : {n, n / 2 + 1, n * 3 / 4, n - 1, Index{0}}) {
       if (size > n) continue;
       const auto x = gaussian<float>(size, 3), s = signs(n, 4);
-      std::vector<float> expected(static_cast<std::size_t>(n)), out(expected.size(), 7.0f);
+      std::vector<float> expected(n), out(expected.size(), 7.0f);
       for (std::size_t i = 0; i < x.size(); ++i) expected[i] = x[i] * s[i];
       walsh_hadamard_reference(std::span(expected));
       signed_walsh_hadamard(x, s, out);
@@ -126,7 +124,7 @@ TEST(FlippedWalshHadamard, ScalesFlipsAndMultipliesTwoRowsOnTheWayIn) {
       const auto a = gaussian<float>(size, 5), s = signs(n, 7);
       const auto b = gaussian<float>(product ? size : 0, 6);
       const auto flips = flips_of(s);
-      std::vector<float> expected(static_cast<std::size_t>(n)), out(expected.size());
+      std::vector<float> expected(n), out(expected.size());
       for (std::size_t i = 0; i < a.size(); ++i)
         expected[i] = (product ? a[i] * b[i] : a[i]) * 0.3f * s[i];
       walsh_hadamard_reference(std::span(expected));
@@ -147,4 +145,4 @@ TEST(WalshHadamard, RefusesLengthsThatAreNoPowerOfTwo) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

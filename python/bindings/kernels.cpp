@@ -83,13 +83,13 @@ py::array_t<double> kernel_diagonal(const std::string& name, const Params& param
   const Released no_gil;
   require_finite(rows.view);
   parallel_for(n, 64, [&](Index begin, Index end) {
-    std::vector<double> row(static_cast<std::size_t>(cols));
+    std::vector<double> row(cols);
     for (Index i = begin; i < end; ++i) {
       std::ranges::fill(row, 0.0);
       if (rows.view.is_sparse()) {
         const SparseRow sparse = rows.view.sparse().row(i);
         for (std::size_t k = 0; k < sparse.values.size(); ++k)
-          row[static_cast<std::size_t>(sparse.columns[k])] = sparse.values[k];
+          row[sparse.columns[k]] = sparse.values[k];
       } else if (rows.view.is_wide()) {
         std::ranges::copy(rows.view.wide().row(i), row.begin());
       } else {

@@ -9,7 +9,7 @@
 
 #include "tests/conformance/map_cases.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kBandwidth = 1.3;  // of cases()
@@ -24,13 +24,13 @@ struct Pair {
 
 /// Values at the first columns, zeros behind.
 std::vector<float> few(Index dim, std::vector<float> values, Index first = 0) {
-  std::vector<float> row(static_cast<std::size_t>(dim), 0.0f);
+  std::vector<float> row(dim, 0.0f);
   std::ranges::copy(values, row.begin() + first);
   return row;
 }
 
 std::vector<float> generic(Index dim, double length) {
-  std::vector<float> row(static_cast<std::size_t>(dim));
+  std::vector<float> row(dim);
   rng::sphere(rng::Key{5}, 0, row);
   for (float& v : row) v *= static_cast<float>(length);
   return row;
@@ -40,7 +40,7 @@ std::vector<float> generic(Index dim, double length) {
 std::vector<Pair> hard_pairs(Index dim) {
   const std::vector<float> zero = few(dim, {});
   const auto each = [](int columns, double length) {
-    return std::vector<float>(static_cast<std::size_t>(columns),
+    return std::vector<float>(columns,
                               static_cast<float>(kBandwidth * length / std::sqrt(columns)));
   };
   std::vector<Pair> pairs = {
@@ -155,4 +155,4 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryFeatureMapOnHardRows, ::testing::ValuesI
                          name_of);
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/core/system/parallel.h"
 #include "tests/conformance/map_cases.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 CsrMatrix to_sparse(const Matrix<float>& x) {
@@ -156,8 +156,7 @@ TEST_P(EveryFeatureMap, HasTheBiasAndTheVarianceItStates) {
     const Index m = sample->out_dim();
     for (Index p = 0; p < kPairs; ++p) {
       double dot = 0;  // row 0 with itself and with the next ones
-      for (Index k = 0; k < m; ++k)
-        dot += double{z[static_cast<std::size_t>(k)]} * z[static_cast<std::size_t>(p * m + k)];
+      for (Index k = 0; k < m; ++k) dot += double{z[k]} * z[p * m + k];
       sum[p] += dot;
       squares[p] += dot * dot;
     }
@@ -190,4 +189,4 @@ TEST(FeatureMapRegistry, NamesTheNearestMapForAWrongName) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/features/example_features.h"
 #include "kerf/features/feature_map.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 inline constexpr Index kRows = 131,
                        kDim = 7;  // more than one piece of work, not a multiple of anything
@@ -28,7 +28,7 @@ inline void PrintTo(const Case& c, std::ostream* out) { *out << c.entry.name; }
 /// Gaussian rows of several lengths; the last is all zeros.
 inline Matrix<float> sample_rows() {
   Matrix<float> x(kRows, kDim);
-  rng::fill_normal(rng::Key{77}, 0, std::span(x.data(), static_cast<std::size_t>(kRows * kDim)));
+  rng::fill_normal(rng::Key{77}, 0, std::span(x.data(), kRows * kDim));
   for (Index i = 0; i < kRows; ++i)
     for (float& v : x.row(i)) v *= 0.3f * static_cast<float>(1 + i % 3);
   for (float& v : x.row(kRows - 1)) v = 0;
@@ -95,7 +95,7 @@ inline std::vector<Case> cases() {
 }
 
 inline std::vector<float> features(const FeatureMap& map, const RowsView& x) {
-  std::vector<float> z(static_cast<std::size_t>(x.rows() * map.out_dim()));
+  std::vector<float> z(x.rows() * map.out_dim());
   map.transform(x, {z.data(), x.rows(), map.out_dim()});
   return z;
 }
@@ -127,4 +127,4 @@ inline std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   return name;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kDim = 37, kOut = 24, kRows = 45;
@@ -110,7 +110,7 @@ class EverySketch : public testing::TestWithParam<Entry> {
   }
   std::vector<float> apply(rng::Key key, const std::vector<RowsView>& views, Index rows) const {
     const Index cols = GetParam().cols;
-    std::vector<float> out(static_cast<std::size_t>(rows * cols), 7.0f);
+    std::vector<float> out(rows * cols, 7.0f);
     GetParam().apply(key, views, {out.data(), rows, cols});
     return out;
   }
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(All, EverySketch, testing::ValuesIn(sketches()),
                          [](const auto& entry) { return std::string(entry.param.name); });
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

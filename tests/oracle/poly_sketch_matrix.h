@@ -13,7 +13,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/sketch/poly_sketch.h"
 
-namespace kerf::oracle {
+namespace kerf::detail::oracle {
 
 using Rows = std::vector<std::vector<double>>;
 
@@ -21,7 +21,7 @@ using Rows = std::vector<std::vector<double>>;
 inline Rows lifted(const Rows& q, Index m, double scale, bool shuffled, rng::Key key) {
   const Index n = static_cast<Index>(std::bit_ceil(q.size()));
   const auto sample = balanced_sample(n, m, shuffled, key.child("sample"));
-  Rows out(static_cast<std::size_t>(m), std::vector<double>(q[0].size()));
+  Rows out(m, std::vector<double>(q[0].size()));
   for (std::size_t i = 0; i < out.size(); ++i)
     for (std::size_t j = 0; j < q.size(); ++j) {
       const int parity = std::popcount(static_cast<std::uint64_t>(sample[i]) & j) % 2;
@@ -34,7 +34,7 @@ inline Rows lifted(const Rows& q, Index m, double scale, bool shuffled, rng::Key
 /// The degree-1 map of a leaf: unit vectors for SRHT leaves (the lift is all), OSNAP otherwise.
 inline Rows leaf_matrix(Index dim, const PolySketchOptions& options, Index leaf, rng::Key key) {
   if (options.leaf == PolyLeaf::srht) {
-    Rows unit(static_cast<std::size_t>(dim), std::vector<double>(static_cast<std::size_t>(dim)));
+    Rows unit(dim, std::vector<double>(dim));
     for (std::size_t j = 0; j < unit.size(); ++j) unit[j][j] = 1;
     return unit;
   }
@@ -44,11 +44,9 @@ inline Rows leaf_matrix(Index dim, const PolySketchOptions& options, Index leaf,
   unit.fill(0.0f);
   for (Index j = 0; j < dim; ++j) unit(j, j) = 1;
   osnap.apply(unit.view(), columns.view());
-  Rows q(static_cast<std::size_t>(options.out_dim),
-         std::vector<double>(static_cast<std::size_t>(dim)));
+  Rows q(options.out_dim, std::vector<double>(dim));
   for (Index i = 0; i < options.out_dim; ++i)
-    for (Index j = 0; j < dim; ++j)
-      q[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = double{columns(j, i)};
+    for (Index j = 0; j < dim; ++j) q[i][j] = double{columns(j, i)};
   return q;
 }
 
@@ -69,7 +67,7 @@ inline Rows poly_sketch_matrix(Index dim, const PolySketchOptions& options, rng:
                            node_key(2 * v));
   const Rows right = lifted(poly_sketch_matrix(dim, options, key, leaves, 2 * v + 1), m, 1, true,
                             node_key(2 * v + 1));
-  Rows q(static_cast<std::size_t>(m));
+  Rows q(m);
   for (std::size_t i = 0; i < q.size(); ++i)
     for (const double a : left[i])
       for (const double b : right[i]) q[i].push_back(a * b);
@@ -89,4 +87,4 @@ inline std::vector<double> tensor_product(const std::vector<std::vector<double>>
   return product;
 }
 
-}  // namespace kerf::oracle
+}  // namespace kerf::detail::oracle

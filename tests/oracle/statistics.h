@@ -15,7 +15,7 @@
 
 #include "kerf/core/random/random.h"
 
-namespace kerf::oracle {
+namespace kerf::detail::oracle {
 
 inline double dot(std::span<const float> x, std::span<const float> y) {
   double sum = 0;
@@ -64,4 +64,4 @@ inline void expect_moments(int trials, double exact, double variance, Stated sta
   }
 }
 
-}  // namespace kerf::oracle
+}  // namespace kerf::detail::oracle

@@ -7,7 +7,7 @@
 
 #include "kerf/core/random/random_simd.h"
 
-namespace kerf::rng {
+namespace kerf::detail::rng {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
@@ -50,8 +50,8 @@ SinCos portable_sincos(double turns) {
   double sin_series = 0, cos_series = 0;
 #pragma GCC unroll 8
   for (int k = 7; k >= 0; --k) {
-    cos_series = (cos_series + kCosine[static_cast<std::size_t>(k)]) * z;
-    sin_series = (sin_series + kSine[static_cast<std::size_t>(k)]) * z;
+    cos_series = (cos_series + kCosine[k]) * z;
+    sin_series = (sin_series + kSine[k]) * z;
   }
   const double sine = x + x * sin_series, cosine = 1 + cos_series;
   // Without branches: the quadrant is random, a jump on it would be mispredicted.
@@ -185,4 +185,4 @@ void sphere(Key key, std::uint64_t index, std::span<float> out) {
   std::ranges::transform(out, out.begin(), [=](float v) { return static_cast<float>(v * scale); });
 }
 
-}  // namespace kerf::rng
+}  // namespace kerf::detail::rng

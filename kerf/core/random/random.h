@@ -22,7 +22,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf::rng {
+namespace kerf::detail::rng {
 
 /// 64-bit name of a random stream.
 struct Key {
@@ -58,4 +58,4 @@ void fill_sign(Key key, std::uint64_t first, std::span<float> out);
 /// Vector number `index` of dimension out.size(), uniform on the unit sphere.
 void sphere(Key key, std::uint64_t index, std::span<float> out);
 
-}  // namespace kerf::rng
+}  // namespace kerf::detail::rng

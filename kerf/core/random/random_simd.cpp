@@ -9,7 +9,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Real = hn::ScalableTag<double>;
@@ -129,11 +129,11 @@ void double_pairs(std::uint64_t key, std::uint64_t first, double* out, std::size
   fill_pairs(key, first, out, count);
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 HWY_EXPORT(float_pairs);
 HWY_EXPORT(double_pairs);
 
@@ -144,5 +144,5 @@ void rng::fill_normal_pairs(Key key, std::uint64_t first, std::span<double> out)
   HWY_DYNAMIC_DISPATCH(double_pairs)(key.value, first, out.data(), out.size() / 2);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -9,7 +9,7 @@
 #pragma once
 #include "kerf/core/random/random.h"
 
-namespace kerf::rng {
+namespace kerf::detail::rng {
 
 /// Normals 2 pair and 2 pair + 1 for pair = first .. first + out.size() / 2 - 1.
 void fill_normal_pairs(Key key, std::uint64_t first, std::span<float> out);
@@ -22,7 +22,7 @@ inline constexpr auto taylor = [](int first) {
   for (int i = 2, k = 0; k < 8; ++i) {
     factorial *= i;
     if (i == first + 2 * k) {
-      c[static_cast<std::size_t>(k)] = (k % 2 == 0 ? -1 : 1) / factorial;
+      c[k] = (k % 2 == 0 ? -1 : 1) / factorial;
       ++k;
     }
   }
@@ -32,4 +32,4 @@ inline constexpr std::array<double, 8> kCosine = taylor(2), kSine = taylor(3);
 inline constexpr double kLn2High = 0x1.62e42fefa38p-1, kLn2Low = 0x1.ef35793c7673p-45;
 inline constexpr double kTwoPi = 6.283185307179586;
 
-}  // namespace kerf::rng
+}  // namespace kerf::detail::rng

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace kerf::rng {
+namespace kerf::detail::rng {
 namespace {
 
 using Words = std::array<std::uint32_t, 4>;
@@ -150,4 +150,4 @@ TEST(Sphere, HasUnitLengthAndUncorrelatedCoordinates) {
 }
 
 }  // namespace
-}  // namespace kerf::rng
+}  // namespace kerf::detail::rng

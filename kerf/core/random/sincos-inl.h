@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 
 /// cos and sin of 2 pi t.  t less its nearest quarter is exact in floating point; the polynomials
 /// on an eighth of a turn are Cephes' (S. L. Moshier), which are within one unit in the last place.
@@ -42,7 +42,7 @@ HWY_INLINE void sincos(Tag d, Vector t, Vector& cosine, Vector& sine) {
   sine = hn::IfThenElse(odd, swapped_sine, hn::IfThenElse(half, hn::Neg(s), s));
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -9,7 +9,7 @@
 #include "kerf/core/hash.h"
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Sums of columns, shifted by the first row so that large offsets lose no digits.
@@ -17,7 +17,7 @@ class ColumnSums {
  public:
   void add(const RowsView& x) {
     if (mean_.empty()) {
-      shift_.assign(static_cast<std::size_t>(x.cols()), 0.0);
+      shift_.assign(x.cols(), 0.0);
       mean_ = square_ = shift_;
       if (!x.is_sparse() && x.rows() > 0) std::ranges::copy(x.dense().row(0), shift_.begin());
       least_ = greatest_ = shift_;  // of sparse rows 0, which is in every column, or may be
@@ -27,7 +27,7 @@ class ColumnSums {
       if (x.is_sparse()) {
         const SparseRow row = x.sparse().row(i);
         for (std::size_t k = 0; k < row.values.size(); ++k)
-          add_value(static_cast<std::size_t>(row.columns[k]), row.values[k]);
+          add_value(row.columns[k], row.values[k]);
       } else {
         const auto row = x.dense().row(i);
         for (std::size_t j = 0; j < row.size(); ++j) add_value(j, row[j]);
@@ -72,7 +72,7 @@ void RowFingerprint::add(const RowBlock& block) {
       mix(hash_values<float>(block.dense.row(i)));
     }
     mix(hash_values<double>(block.targets.row(i)));
-    const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
+    const double weight = block.weights.empty() ? 1 : block.weights[i];
     mix(std::bit_cast<std::uint64_t>(weight));
   }
 }
@@ -135,7 +135,7 @@ void SampleKeeper::add(const RowBlock& block) {
     const Index slot = sampler_.offer(block.first_row + i);
     if (slot < 0) continue;
     if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();
-    Row& kept = rows_[static_cast<std::size_t>(slot)];
+    Row& kept = rows_[slot];
     if (is_sparse_) {
       const SparseRow row = block.sparse.view().row(i);
       kept.values.assign(row.values.begin(), row.values.end());
@@ -147,7 +147,7 @@ void SampleKeeper::add(const RowBlock& block) {
     const auto targets = block.targets.row(i);
     kept.targets.assign(targets.begin(), targets.end());
     has_weights_ = !block.weights.empty();
-    if (has_weights_) kept.weight = block.weights[static_cast<std::size_t>(i)];
+    if (has_weights_) kept.weight = block.weights[i];
   }
 }
 
@@ -161,7 +161,7 @@ RowBlock SampleKeeper::take() {
   sample.targets.resize(n, n == 0 ? 0 : static_cast<Index>(rows_[0].targets.size()));
   Index i = 0;
   for (const Index slot : sampler_.slots_in_row_order()) {
-    const Row& row = rows_[static_cast<std::size_t>(slot)];
+    const Row& row = rows_[slot];
     std::ranges::copy(row.targets, sample.targets.row(i).begin());
     if (has_weights_) sample.weights.push_back(row.weight);
     if (is_sparse_) {
@@ -199,7 +199,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     fingerprint.add(block);
     for (Index i = 0; i < block.rows(); ++i) {
       if (task == Task::regression) range.add(block.targets.row(i));
-      const double weight = block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)];
+      const double weight = block.weights.empty() ? 1 : block.weights[i];
       KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "row {} has the weight {}",
                    block.number_of(i), weight);
       summary.weight += weight;
@@ -208,7 +208,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
         KERF_REQUIRE(label >= 0 && label < static_cast<double>(classes.size()), data,
                      "row {}: class number {} is not in 0 .. {}", block.number_of(i), label,
                      static_cast<Index>(classes.size()) - 1);
-        summary.class_rows[static_cast<std::size_t>(label)] += weight;
+        summary.class_rows[label] += weight;
       }
     }
     report(progress, "reading", summary.rows, 0);
@@ -222,4 +222,4 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   return summary;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/row_source.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class Task { regression, classification };
 
@@ -120,4 +120,4 @@ class SampleKeeper {
 DataSummary summarise(RowSource& source, Task task, std::vector<std::string> classes, rng::Key key,
                       const Progress& progress = {});
 
-}  // namespace kerf
+}  // namespace kerf::detail

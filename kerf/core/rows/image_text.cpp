@@ -7,7 +7,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 ImageShape parse_image_shape(const std::string& text) {
   std::vector<Index> sizes;
@@ -28,4 +28,4 @@ std::string format_image_shape(ImageShape shape) {
   return fmt::format("{}x{}x{}", shape.height, shape.width, shape.channels);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

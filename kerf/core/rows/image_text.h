@@ -12,7 +12,7 @@
 
 #include "kerf/core/rows/row_source.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS; Error (usage) otherwise.
 ImageShape parse_image_shape(const std::string& text);
@@ -30,4 +30,4 @@ void mirror_image(std::span<T> image, ImageShape shape) {
       std::swap_ranges(at(y, x), at(y, x + 1), at(y, shape.width - 1 - x));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

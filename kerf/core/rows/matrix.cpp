@@ -9,7 +9,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/memory.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 namespace {
 
@@ -36,4 +36,4 @@ void* allocate_aligned(Index count, std::size_t element_size) {
 
 void free_aligned(void* memory) { std::free(memory); }
 
-}  // namespace kerf
+}  // namespace kerf::detail

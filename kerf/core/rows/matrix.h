@@ -9,7 +9,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Every row of a Matrix<T> made by `Matrix::padded` starts on a multiple of this.
 inline constexpr std::size_t kAlignment = 64;
@@ -81,4 +81,4 @@ struct CsrMatrix {
   }
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace kerf {
+namespace kerf::detail {
 
 RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
   RowBlock out;
@@ -16,7 +16,7 @@ RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
   out.wide.resize(block.x().is_wide() ? rows : 0, block.dense.cols());
   out.targets.resize(rows, block.targets.cols());
   for (Index i = 0; i < rows; ++i) {
-    const Index from = order[static_cast<std::size_t>(i)];
+    const Index from = order[i];
     if (block.is_sparse) {
       const SparseRow row = block.sparse.view().row(from);
       for (std::size_t e = 0; e < row.values.size(); ++e)
@@ -28,8 +28,7 @@ RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
     }
     std::ranges::copy(block.targets.row(from), out.targets.row(i).begin());
     out.numbers.push_back(block.number_of(from));
-    if (!block.weights.empty())
-      out.weights.push_back(block.weights[static_cast<std::size_t>(from)]);
+    if (!block.weights.empty()) out.weights.push_back(block.weights[from]);
   }
   return out;
 }
@@ -60,4 +59,4 @@ bool HoldoutSource::next(RowBlock& block) {
   return false;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/row_source.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The rows of `all` (which must outlive this) that are held out, or those that are not.
 class HoldoutSource final : public RowSource {
@@ -35,4 +35,4 @@ void keep_rows(RowBlock& block, const std::vector<bool>& keep);
 /// Row order[i] becomes row i.
 RowBlock reordered(const RowBlock& block, std::span<const Index> order);
 
-}  // namespace kerf
+}  // namespace kerf::detail

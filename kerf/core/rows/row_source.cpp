@@ -6,7 +6,7 @@
 
 #include "kerf/core/system/memory.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 bool MemorySource::next(RowBlock& block) {
   const Index begin = position_;
@@ -14,9 +14,7 @@ bool MemorySource::next(RowBlock& block) {
   position_ = end;
   block.first_row = begin;
   block.is_sparse = x_.is_sparse();
-  const auto weights = weights_.empty() ? weights_
-                                        : weights_.subspan(static_cast<std::size_t>(begin),
-                                                           static_cast<std::size_t>(end - begin));
+  const auto weights = weights_.empty() ? weights_ : weights_.subspan(begin, end - begin);
   block.weights.assign(weights.begin(), weights.end());
   block.image = {};
   block.numbers.clear();
@@ -154,4 +152,4 @@ void for_each_block(RowSource& source, Index block_rows,
   flush();
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Rows that are images: element (y, x, c) stands at (y * width + x) * channels + c.
 struct ImageShape {
@@ -37,9 +37,7 @@ struct RowBlock {
   std::vector<Index> numbers;
 
   /// What row i is called in messages and results.
-  Index number_of(Index i) const {
-    return numbers.empty() ? first_row + i : numbers[static_cast<std::size_t>(i)];
-  }
+  Index number_of(Index i) const { return numbers.empty() ? first_row + i : numbers[i]; }
 
   RowsView x() const {
     if (is_sparse) return RowsView(sparse.view());
@@ -91,4 +89,4 @@ class MemorySource final : public RowSource {
   Index position_ = 0;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -17,7 +17,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -238,4 +238,4 @@ void AtomicFile::write_all(const void* data, std::size_t bytes) {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

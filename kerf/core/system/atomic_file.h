@@ -12,7 +12,7 @@
 #include "kerf/core/system/temporary_files.h"
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class AtomicFile {
  public:
@@ -67,4 +67,4 @@ class AtomicFile {
   bool direct_ = false, goes_back_ = false;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

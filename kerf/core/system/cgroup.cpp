@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kUnlimited = std::numeric_limits<Index>::max();
@@ -58,4 +58,4 @@ int cgroup_cores(const std::string& root) {
   return static_cast<int>(std::clamp(std::ceil(quota / period), 1.0, 1024.0));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

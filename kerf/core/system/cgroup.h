@@ -6,7 +6,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Bytes that the group may still take, or the largest Index without a limit: its limit less its
 /// use, where pages of files do not count as used, because the kernel drops them when memory is
@@ -16,4 +16,4 @@ Index cgroup_memory(const std::string& root = "/sys/fs/cgroup");
 /// Cores that the group's share of time is worth, rounded up, or 0 without a limit.
 int cgroup_cores(const std::string& root = "/sys/fs/cgroup");
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <limits>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 class ControlGroup : public testing::Test {
@@ -72,4 +72,4 @@ TEST_F(ControlGroup, Version1) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

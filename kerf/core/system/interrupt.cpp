@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -27,4 +27,4 @@ void poll_interrupt() {
   innermost->check_();
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include <functional>
 
-namespace kerf {
+namespace kerf::detail {
 
 /// While it lives, long work of this thread calls `check` up to twenty times a second: between the
 /// pieces of a parallel_for, so also between the tiles of a factorisation.  What `check` throws ends
@@ -26,4 +26,4 @@ class InterruptScope {
 /// a parallel_for.
 void poll_interrupt();
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/cgroup.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kUnlimited = std::numeric_limits<Index>::max();
@@ -87,4 +87,4 @@ void require_memory(Index needed, Index limit, std::string_view what, std::strin
                limit > 0 ? "is the limit given" : "is available", advice);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Memory this process may still use: the least of what the machine has available, the cgroup's
 /// limit (version 1 and 2) and the address-space limit.
@@ -33,4 +33,4 @@ Index saturated(double bytes);
 /// `what` begins the message; `advice` ends it.
 void require_memory(Index needed, Index limit, std::string_view what, std::string_view advice);
 
-}  // namespace kerf
+}  // namespace kerf::detail

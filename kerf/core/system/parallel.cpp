@@ -22,7 +22,7 @@
 #include "kerf/core/system/cgroup.h"
 #include "kerf/core/system/interrupt.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr int kMostThreads = 1024;
@@ -290,4 +290,4 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   if (job.error) std::rethrow_exception(job.error);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

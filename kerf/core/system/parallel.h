@@ -8,7 +8,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Threads that parallel_for may use, at least 1.  The default is KERF_NUM_THREADS of the environment,
 /// else OMP_NUM_THREADS, else the number of cores that this process may run on, or that its container
@@ -54,4 +54,4 @@ class Background {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

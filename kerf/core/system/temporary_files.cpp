@@ -7,7 +7,7 @@
 #include <climits>
 #include <cstring>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Fixed places: a signal handler can read neither a list that another thread changes nor its memory.
@@ -53,4 +53,4 @@ void remove_temporary_files() {
     if (place.state == Place::named) ::unlink(place.path);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Remembers the name of a temporary file for as long as it lives.
 class TemporaryName {
@@ -29,4 +29,4 @@ void remove_temporary_files();
 /// Whether a temporary file of this process was given its final name.
 bool wrote_files();
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -20,7 +20,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lane = hn::CappedTag<float, 8>;
@@ -72,11 +72,11 @@ void rotate_pairs(float* x, const float* angles, Index n, float* scratch) {
   for (Index h = 8; h < n; h *= 2, angles += n) rotate_far(x, angles, n, h);
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 HWY_EXPORT(rotate_pairs);
@@ -161,10 +161,10 @@ void ButterflyRotation::apply(const RowsView& x, const Projection::Receive& rece
       HWY_DYNAMIC_DISPATCH(rotate_pairs)
       (y.data(), angles_.row(b).data(), length_, scratch.data());
       const Index begin = b * length_, used = std::min(length_, count_ - begin);
-      receive(i, begin, y.first(static_cast<std::size_t>(used)));
+      receive(i, begin, y.first(used));
     }
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -27,7 +27,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class ButterflyRotation {
  public:
@@ -48,4 +48,4 @@ class ButterflyRotation {
   Matrix<float> angles_;  // of block b: level after level (butterfly_rotation.cpp)
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

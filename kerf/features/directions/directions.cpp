@@ -9,7 +9,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 Matrix<float> orthogonal_directions(Index dim, Index count, rng::Key key) {
   Matrix<float> out(count, dim);
@@ -18,7 +18,7 @@ Matrix<float> orthogonal_directions(Index dim, Index count, rng::Key key) {
       const Index first = group * dim, rows = std::min(dim, count - first);
       Matrix<double> q(rows, dim);
       rng::fill_normal(key.child(static_cast<std::uint64_t>(group)), 0,
-                       std::span(q.data(), static_cast<std::size_t>(rows * dim)));
+                       std::span(q.data(), rows * dim));
       blas::orthonormalise_rows(q.view());
       for (Index i = 0; i < rows; ++i)
         std::ranges::transform(q.row(i), out.row(first + i).begin(),
@@ -66,7 +66,7 @@ DirectionSet::DirectionSet(Directions kind, Index in_dim, double bias, Index cou
   Matrix<float> orthogonal;
   if (kind == Directions::orthogonal) orthogonal = orthogonal_directions(dim, count, key);
   dense_ = Projection(in_dim, count, [&](Index j, std::span<float> direction) {
-    std::vector<float> whole(static_cast<std::size_t>(dim));
+    std::vector<float> whole(dim);
     if (kind == Directions::gaussian)
       rng::fill_normal(key, static_cast<std::uint64_t>(j * dim), std::span(whole));
     else if (kind == Directions::orthogonal)
@@ -110,4 +110,4 @@ double DirectionSet::relative_bias(Directions kind, Index sweeps) {
   return 0.15 / std::pow(4.0, static_cast<double>(sweeps - 1));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

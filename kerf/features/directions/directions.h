@@ -28,7 +28,7 @@
 #include "kerf/features/directions/structured_projection.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class Directions { gaussian, sphere, orthogonal, structured, gibbs };
 inline constexpr const char* kDirectionNames[] = {"gaussian", "sphere", "orthogonal", "structured",
@@ -70,4 +70,4 @@ Matrix<float> orthogonal_directions(Index dim, Index count, rng::Key key);
 /// Direction `index` after T sweeps.
 void gibbs_direction(rng::Key key, std::uint64_t index, Index sweeps, std::span<float> out);
 
-}  // namespace kerf
+}  // namespace kerf::detail

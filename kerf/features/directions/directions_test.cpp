@@ -8,15 +8,15 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// The directions themselves, count x dim: their products with the unit vectors.
 Matrix<double> matrix_of(const DirectionSet& directions, Index dim) {
   Matrix<double> w(directions.out_dim(), dim);
   for (Index k = 0; k < dim; ++k) {
-    std::vector<float> e(static_cast<std::size_t>(dim));
-    e[static_cast<std::size_t>(k)] = 1;
+    std::vector<float> e(dim);
+    e[k] = 1;
     directions.apply(MatrixView<const float>(e.data(), 1, dim),
                      [&](Index, Index first, std::span<float> v) {
                        for (std::size_t j = 0; j < v.size(); ++j)
@@ -116,4 +116,4 @@ TEST(StructuredProjection, TakesTheBiasAsALastCoordinateAndSparseRows) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 StructuredProjection::StructuredProjection(Index in_dim, double bias, Index count, rng::Key key,
                                            Index shortest)
@@ -48,21 +48,20 @@ void StructuredProjection::apply(const RowsView& x, const Projection::Receive& r
     if (x.is_sparse()) {
       const SparseRow entries = x.sparse().row(i);
       for (std::size_t k = 0; k < entries.values.size(); ++k)
-        row[static_cast<std::size_t>(entries.columns[k])] = entries.values[k];
+        row[entries.columns[k]] = entries.values[k];
     } else {
       std::ranges::copy(x.dense().row(i), row.begin());
     }
-    if (bias_ != 0) row[static_cast<std::size_t>(in_dim_)] = bias_;
+    if (bias_ != 0) row[in_dim_] = bias_;
     for (Index b = 0; b < permutations_.rows(); ++b) {
       signed_walsh_hadamard(row, signs_.row(2 * b), first);
       const std::span<const std::int32_t> order = permutations_.row(b);
-      for (std::size_t k = 0; k < order.size(); ++k)
-        second[k] = first[static_cast<std::size_t>(order[k])];
+      for (std::size_t k = 0; k < order.size(); ++k) second[k] = first[order[k]];
       signed_walsh_hadamard(second, signs_.row(2 * b + 1), second);
       const Index begin = b * length_, used = std::min(length_, count_ - begin);
-      receive(i, begin, second.first(static_cast<std::size_t>(used)));
+      receive(i, begin, second.first(used));
     }
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class StructuredProjection {
  public:
@@ -38,4 +38,4 @@ class StructuredProjection {
   Matrix<std::int32_t> permutations_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -5,7 +5,7 @@
 
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Blocks shorter than 16 repeat frequencies of differences of four columns too often.
@@ -36,4 +36,4 @@ void FastfoodFeatures::transform_rows(const RowsView& x, MatrixView<float> out) 
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

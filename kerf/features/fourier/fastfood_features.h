@@ -23,7 +23,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/features/fourier/fourier_form.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class FastfoodFeatures final : public FeatureMap {
  public:
@@ -47,4 +47,4 @@ class FastfoodFeatures final : public FeatureMap {
   std::vector<float> lengths_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/fourier/fourier_features.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key key)
     : FeatureMap(in_dim, options.features), form_(options, key) {
@@ -24,4 +24,4 @@ void FourierFeatures::transform_rows(const RowsView& x, MatrixView<float> out) c
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -17,7 +17,7 @@
 #include "kerf/features/fourier/fourier_form.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class FourierFeatures final : public FeatureMap {
  public:
@@ -40,4 +40,4 @@ class FourierFeatures final : public FeatureMap {
   Projection turns_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kTurn = 1 / (2 * std::numbers::pi);
@@ -89,4 +89,4 @@ void FourierForm::write(Index first, std::span<float> turns, std::span<float> ro
   cos_turns(turns, scale_, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -21,7 +21,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class ShiftInvariant { gaussian, laplacian, laplacian_l2, cauchy };
 inline constexpr const char* kShiftInvariantNames[] = {"gaussian", "laplacian", "laplacian-l2",
@@ -97,4 +97,4 @@ class FourierForm {
   std::vector<float> phases_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

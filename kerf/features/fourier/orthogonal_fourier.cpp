@@ -5,7 +5,7 @@
 
 #include "kerf/features/directions/directions.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 OrthogonalFourierFeatures::OrthogonalFourierFeatures(Index in_dim, const Options& options,
                                                      rng::Key key)
@@ -22,7 +22,7 @@ OrthogonalFourierFeatures::OrthogonalFourierFeatures(Index in_dim, const Options
   }
   const Matrix<float> u = orthogonal_directions(in_dim, count, key.child("direction"));
   dense_ = Projection(in_dim, count, [&](Index j, std::span<float> frequency) {
-    const float length = lengths_[static_cast<std::size_t>(j)];
+    const float length = lengths_[j];
     std::ranges::transform(u.row(j), frequency.begin(), [=](float v) { return v * length; });
     return 0.0f;
   });
@@ -47,4 +47,4 @@ void OrthogonalFourierFeatures::transform_rows(const RowsView& x, MatrixView<flo
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -28,7 +28,7 @@
 #include "kerf/features/fourier/fourier_form.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct OrthogonalFourierOptions : RadialMapOptions {
   enum class Directions { orthogonal, structured };
@@ -66,4 +66,4 @@ class OrthogonalFourierFeatures final : public FeatureMap {
   std::vector<float> lengths_;  // of which these are the lengths
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Sobol = boost::random::sobol_engine<std::uint32_t, 32>;
@@ -24,8 +24,7 @@ class DigitScramble {
   DigitScramble(rng::Key key, Index dim) {
     const rng::Key own = key.child(static_cast<std::uint64_t>(dim));
     for (int b = 0; b < 32; ++b) {
-      const std::uint32_t random =
-          rng::bits(own, static_cast<std::uint64_t>(b / 4))[static_cast<std::size_t>(b % 4)];
+      const std::uint32_t random = rng::bits(own, static_cast<std::uint64_t>(b / 4))[b % 4];
       const std::uint32_t digit = std::uint32_t{1} << (31 - b);  // digit b counts from the top
       const std::uint32_t above = b == 0 ? 0 : ~std::uint32_t{0} << (32 - b);
       masks_[b] = (random & above) | digit;
@@ -68,7 +67,7 @@ Index sequence_dim(ShiftInvariant kernel, Index in_dim) {
 
 /// The order in which group g takes the points of its sequence: the first group's is the sequence's.
 std::vector<Index> group_order(Index g, Index count, rng::Key key) {
-  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::vector<Index> order(count);
   std::iota(order.begin(), order.end(), Index{0});
   const rng::Key own = key.child("order").child(static_cast<std::uint64_t>(g));
   for (std::uint64_t i = 0; g > 0 && i + 1 < order.size(); ++i)
@@ -86,7 +85,7 @@ Index sobol_group(Index count) {
 Matrix<std::uint32_t> scrambled_sobol(Index dim, Index count, rng::Key key) {
   const Index group = std::min(dim, sobol_group(count));
   Matrix<std::uint32_t> net(count, group), points(count, dim);
-  Sobol sobol(static_cast<std::size_t>(group));
+  Sobol sobol(group);
   for (Index j = 0; j < count; ++j)
     for (std::uint32_t& digits : net.row(j)) digits = j == 0 ? 0 : sobol();
   parallel_for((dim + group - 1) / group, 1, [&](Index begin, Index end) {
@@ -94,8 +93,7 @@ Matrix<std::uint32_t> scrambled_sobol(Index dim, Index count, rng::Key key) {
       const std::vector<Index> order = group_order(g, count, key);
       for (Index k = g * group; k < std::min(dim, (g + 1) * group); ++k) {
         const DigitScramble scramble(key, k);
-        for (Index j = 0; j < count; ++j)
-          points(j, k) = scramble(net(order[static_cast<std::size_t>(j)], k - g * group));
+        for (Index j = 0; j < count; ++j) points(j, k) = scramble(net(order[j], k - g * group));
       }
     }
   });
@@ -111,7 +109,7 @@ QmcFeatures::QmcFeatures(Index in_dim, const Options& options, rng::Key key)
     const auto point = points.row(j);
     double scale = kTurn / *options.bandwidth;
     if (dim > in_dim) scale /= -normal_quantile(unit(point[0]) / 2);  // |h|
-    const auto coordinates = point.subspan(static_cast<std::size_t>(dim - in_dim));
+    const auto coordinates = point.subspan(dim - in_dim);
     for (std::size_t k = 0; k < frequency.size(); ++k)
       frequency[k] = static_cast<float>(scale * quantile(options.kernel, unit(coordinates[k])));
     return 0.0f;
@@ -129,4 +127,4 @@ void QmcFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

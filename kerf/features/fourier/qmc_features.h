@@ -34,7 +34,7 @@
 #include "kerf/features/fourier/fourier_form.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class QmcFeatures final : public FeatureMap {
  public:
@@ -63,4 +63,4 @@ Index sobol_group(Index count);
 /// Points 0 .. count - 1, count x dim, as digits: a coordinate is (digits + 1/2) / 2^32.
 Matrix<std::uint32_t> scrambled_sobol(Index dim, Index count, rng::Key key);
 
-}  // namespace kerf
+}  // namespace kerf::detail

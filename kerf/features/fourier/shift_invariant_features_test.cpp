@@ -15,7 +15,7 @@
 #include "kerf/features/fourier/qmc_features.h"
 #include "kerf/features/learned/compact_features.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> rows_of(Index rows, Index dim, std::uint64_t seed) {
@@ -283,4 +283,4 @@ TEST(Compact, IsAProjectionOfTheFeaturesOfRff) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Parameters that are trained.
@@ -122,8 +122,7 @@ void CntkGradientFeatures::transform_image(std::span<const float> pixels, double
   g->resize(count, width_);
   for (Index p = 0; p < count; ++p)
     for (Index c = 0; c < width_; ++c)
-      (*g)(p, c) =
-          static_cast<float>(mean * last_[static_cast<std::size_t>((pooled ? 0 : p * width_) + c)]);
+      (*g)(p, c) = static_cast<float>(mean * last_[(pooled ? 0 : p * width_) + c]);
   std::size_t at = 0;
   for (std::size_t l = depth; l > 0; --l) {
     for (Index k = 0; k < g->rows() * width_; ++k) g->data()[k] *= a.slopes[l - 1].data()[k];
@@ -159,10 +158,9 @@ void CntkGradientFeatures::backward(Index layer, const Matrix<float>& delta,
                         side(network, shape_.width, layer - 1), spread.line_stride(),
                         spread.pixel_stride()};
   next.resize(view.height * view.width, width_);
-  backward_[static_cast<std::size_t>(layer - 2)].apply(
-      view, [&](Index i, Index j, std::span<float> g) {
-        std::ranges::copy(g, next.row(i * view.width + j).begin());
-      });
+  backward_[layer - 2].apply(view, [&](Index i, Index j, std::span<float> g) {
+    std::ranges::copy(g, next.row(i * view.width + j).begin());
+  });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #pragma once
 #include "kerf/features/image/cntk_map.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct CntkGradientOptions {
   CntkOptions network;
@@ -61,4 +61,4 @@ class CntkGradientFeatures final : public CntkMap {
   std::vector<float> last_;            // v, or all v_p
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

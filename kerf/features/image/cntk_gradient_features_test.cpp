@@ -7,7 +7,7 @@
 
 #include "kerf/core/error.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// The network as one reads it, in double, with every weight in one vector.
@@ -24,12 +24,11 @@ struct Network {
         width(CntkGradientFeatures::width(in_dim, map)) {
     const Index area = options.filter * options.filter;
     for (Index l = 1; l <= options.depth; ++l) {
-      auto& w = weights.emplace_back(
-          static_cast<std::size_t>(width * area * (l == 1 ? shape.channels : width)));
+      auto& w = weights.emplace_back(width * area * (l == 1 ? shape.channels : width));
       for (std::size_t k = 0; k < w.size(); ++k)
         w[k] = rng::normal(key.child(static_cast<std::uint64_t>(l)), k);
     }
-    last.resize(static_cast<std::size_t>(width * shape.height * shape.width));
+    last.resize(width * shape.height * shape.width);
     for (std::size_t k = 0; k < last.size(); ++k) last[k] = rng::normal(key.child("v"), k);
   }
 
@@ -49,8 +48,7 @@ struct Network {
             const Index i = p / new_columns + o / q - shift, j = p % new_columns + o % q - shift;
             if (i < 0 || j < 0 || i >= height || j >= columns) continue;
             for (Index d = 0; d < channels; ++d)
-              t += w[static_cast<std::size_t>((c * q * q + o) * channels + d)] *
-                   h[static_cast<std::size_t>((i * columns + j) * channels + d)];
+              t += w[(c * q * q + o) * channels + d] * h[(i * columns + j) * channels + d];
           }
           next.push_back(std::sqrt(2 / static_cast<double>(width)) * std::max(0.0, t) /
                          static_cast<double>(q));
@@ -136,4 +134,4 @@ TEST(CntkGradientFeatures, NeedFeaturesForOneChannel) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

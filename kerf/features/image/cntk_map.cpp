@@ -8,7 +8,7 @@
 #include "kerf/features/unit_rows.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 Index CntkChannels::eta(Index h) const {
   if (h == 0) return network.train_first_layer ? image : 0;
@@ -60,4 +60,4 @@ void CntkMap::transform_rows(const RowsView& x, MatrixView<float> out) const {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

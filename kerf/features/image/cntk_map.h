@@ -15,7 +15,7 @@
 #include "kerf/features/image/window_sketch.h"
 #include "kerf/kernels/image/cntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Channels of the maps' layers.
 struct CntkChannels {
@@ -65,4 +65,4 @@ class CntkMap : public FeatureMap {
   bool mirror_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include "kerf/kernels/image/cntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct CntkMapOptions {
   CntkOptions network;
@@ -30,4 +30,4 @@ struct CntkMapOptions {
   Index last_filters() const { return m0 > 0 ? m0 : width; }
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/features/image/pixel_norms.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Part of the features that are b_0: where pixels are alike it holds most of the kernel.
@@ -56,7 +56,7 @@ void renormalise(PixelNorms& norms, Index products, PixelMap& eta) {
   const auto count = static_cast<std::size_t>(products);
   for (Index i = 0; i < eta.height(); ++i)
     for (Index j = 0; j < eta.width(); ++j) {
-      const std::span<float> all(eta.pixel(i, j), static_cast<std::size_t>(eta.channels()));
+      const std::span<float> all(eta.pixel(i, j), eta.channels());
       const Index pixel = i * eta.width() + j;
       set_length(all.first(count), norms.products_square(pixel));
       set_length(all.subspan(count), norms.phi_square(pixel));
@@ -179,9 +179,9 @@ void CntkRandomFeatures::apply(const Layer& layer, const PixelMap& below, Index 
   layer.filters.apply(view, [&](Index i, Index j, std::span<float> t) {
     float* to = next.pixel(i, j);
     for (Index k = layer.constant; k < layer.products; ++k)
-      to[k] = t[static_cast<std::size_t>(k - layer.constant)] > 0 ? to[k] : -to[k];
-    relu(t.first(static_cast<std::size_t>(width)), layer.relu_scale, to + layer.products);
+      to[k] = t[k - layer.constant] > 0 ? to[k] : -to[k];
+    relu(t.first(width), layer.relu_scale, to + layer.products);
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

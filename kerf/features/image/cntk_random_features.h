@@ -40,7 +40,7 @@
 #include "kerf/features/image/cntk_map_options.h"
 #include "kerf/features/image/window_sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class CntkRandomFeatures final : public CntkMap {
  public:
@@ -75,4 +75,4 @@ class CntkRandomFeatures final : public CntkMap {
   std::unique_ptr<WindowSketch> output_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

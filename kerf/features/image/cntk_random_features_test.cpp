@@ -11,7 +11,7 @@
 #include "kerf/features/directions/directions.h"
 #include "kerf/sketch/sampled_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> random_images(Index count, Index values, std::uint64_t seed) {
@@ -51,7 +51,7 @@ struct Oracle {
         const Index i = p / shape.width + a, j = p % shape.width + b;
         const bool inside = i >= 0 && j >= 0 && i < shape.height && j < shape.width;
         for (std::size_t c = 0; c < map[0].size(); ++c)
-          all.push_back(inside ? map[static_cast<std::size_t>(i * shape.width + j)][c] : 0);
+          all.push_back(inside ? map[i * shape.width + j][c] : 0);
       }
     return all;
   }
@@ -65,7 +65,7 @@ struct Oracle {
     const Index width = options.width, depth = options.network.depth, q = options.network.filter;
     const Index count = shape.height * shape.width;
     const double length = std::sqrt(dot(image, image));
-    Pixels phi(static_cast<std::size_t>(count)), eta(phi.size());
+    Pixels phi(count), eta(phi.size());
     for (std::size_t k = 0; k < image.size(); ++k)
       phi[k / static_cast<std::size_t>(shape.channels)].push_back(image[k] / length);
     if (options.network.train_first_layer) eta = phi;
@@ -162,7 +162,7 @@ struct Oracle {
       const SampledHadamard sketch(
           static_cast<Index>(sum.size()), size, 1 / std::sqrt(static_cast<double>(size)),
           SampledHadamard::Order::sorted, key.child("output").child(static_cast<std::uint64_t>(i)));
-      std::vector<float> part(static_cast<std::size_t>(size));
+      std::vector<float> part(size);
       sketch.apply(sum, part);
       const double scale = length * std::sqrt(0.5) /
                            static_cast<double>(q * shape.height * shape.width) /
@@ -190,8 +190,7 @@ TEST(CntkRandomFeatures, AreTheFormulasOfTheHeader) {
         double size = 0;
         for (const double v : expected) size = std::max(size, std::abs(v));
         for (Index k = 0; k < 50; ++k)
-          ASSERT_NEAR(z(i, k), expected[static_cast<std::size_t>(k)], 1e-5 * size)
-              << depth << first;
+          ASSERT_NEAR(z(i, k), expected[k], 1e-5 * size) << depth << first;
       }
     }
 }
@@ -292,4 +291,4 @@ TEST(CntkRandomFeatures, RefuseRowsThatAreNoSuchImages) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/linalg/pointwise.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 CntkChannels channels_of(const CntkSketchOptions& options, Index image_channels) {
@@ -169,15 +169,12 @@ void CntkSketchFeatures::apply(const Layer& layer, const PixelMap& below, Index 
     }
     for (Index j = 0; j < next.width(); ++j) {
       const Index pixel = i * next.width() + j;
-      const std::span<float> to(next.pixel(i, j), static_cast<std::size_t>(next.channels()));
+      const std::span<float> to(next.pixel(i, j), next.channels());
       const auto phi_length = static_cast<float>(std::sqrt(norms.phi_square(pixel)));
-      for (Index k = 0; k < options_.m1; ++k)
-        to[static_cast<std::size_t>(products + k)] = phi_length * covariance(j, k);
+      for (Index k = 0; k < options_.m1; ++k) to[products + k] = phi_length * covariance(j, k);
       if (!layer.product) continue;
-      for (Index k = 0; k < products; ++k)
-        to[static_cast<std::size_t>(k)] = product(j, k) / static_cast<float>(filter);
-      if (options_.renormalise)
-        set_length(to.first(static_cast<std::size_t>(products)), norms.products_square(pixel));
+      for (Index k = 0; k < products; ++k) to[k] = product(j, k) / static_cast<float>(filter);
+      if (options_.renormalise) set_length(to.first(products), norms.products_square(pixel));
     }
   }
 }
@@ -200,4 +197,4 @@ void CntkSketchFeatures::last_factors(const PixelMap& below, Index phi,
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -41,7 +41,7 @@
 #include "kerf/features/network/taylor_map.h"
 #include "kerf/sketch/tensor_srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct CntkSketchOptions {
   CntkOptions network;
@@ -102,4 +102,4 @@ class CntkSketchFeatures final : public CntkMap {
   std::unique_ptr<WindowSketch> output_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/error.h"
 #include "kerf/sketch/sampled_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> random_images(Index count, Index values, std::uint64_t seed) {
@@ -51,7 +51,7 @@ struct Pixels {
 
 Numbers sketched(const auto& sketch, const Numbers& x) {
   const std::vector<float> row(x.begin(), x.end());
-  std::vector<float> out(static_cast<std::size_t>(sketch.out_dim()));
+  std::vector<float> out(sketch.out_dim());
   if constexpr (requires { sketch.apply(std::span<const float>(row), std::span<float>(out)); })
     sketch.apply(std::span<const float>(row), std::span<float>(out));
   else
@@ -83,7 +83,7 @@ struct Oracle {
           const Index i = p / all.width + a - before, j = p % all.width + b - before;
           const bool inside = i >= 0 && j >= 0 && i < map.height && j < map.width;
           for (std::size_t c = 0; c < map.at[0].size(); ++c)
-            window.push_back(inside ? map.at[static_cast<std::size_t>(i * map.width + j)][c] : 0);
+            window.push_back(inside ? map.at[i * map.width + j][c] : 0);
         }
     }
     return all;
@@ -131,7 +131,7 @@ struct Oracle {
               right(psi.at[p].begin(), psi.at[p].end());
           const RowsView pair[] = {MatrixView<const float>(left.data(), 1, options.m0),
                                    MatrixView<const float>(right.data(), 1, tangent)};
-          std::vector<float> product(static_cast<std::size_t>(options.ms));
+          std::vector<float> product(options.ms);
           TensorSrht(options.m0, tangent, options.ms, own.child("product"))
               .apply(pair, {product.data(), 1, options.ms});
           for (const float v : product) all.push_back(v / q);
@@ -161,7 +161,7 @@ struct Oracle {
     count = std::min(count, options.features);
     const SampledHadamard rotate(options.m0, count, 1 / std::sqrt(static_cast<double>(count)),
                                  SampledHadamard::Order::sorted, key.child("rotate"));
-    std::vector<Numbers> sums(static_cast<std::size_t>(count), Numbers(psi.at[0].size(), 0.0));
+    std::vector<Numbers> sums(count, Numbers(psi.at[0].size(), 0.0));
     for (std::size_t p = 0; p < mu.at.size(); ++p) {
       const Numbers e = sketched(rotate, derivative(of_length(mu.at[p], 1), key.child("last")));
       for (std::size_t i = 0; i < sums.size(); ++i)
@@ -174,8 +174,7 @@ struct Oracle {
       const SampledHadamard sketch(
           std::ssize(psi.at[0]), size, 1 / std::sqrt(static_cast<double>(size)),
           SampledHadamard::Order::sorted, key.child("output").child(static_cast<std::uint64_t>(i)));
-      for (const double v : sketched(sketch, sums[static_cast<std::size_t>(i)]))
-        z.push_back(v * scale);
+      for (const double v : sketched(sketch, sums[i])) z.push_back(v * scale);
     }
     return z;
   }
@@ -204,7 +203,7 @@ TEST(CntkSketchFeatures, AreTheFormulasOfTheHeader) {
             for (const double v : expected) size = std::max(size, std::abs(v));
             ASSERT_GT(size, 0);
             for (Index k = 0; k < 50; ++k)
-              ASSERT_NEAR(z(i, k), expected[static_cast<std::size_t>(k)], 1e-5 * size)
+              ASSERT_NEAR(z(i, k), expected[k], 1e-5 * size)
                   << depth << first << renormalise << static_cast<int>(padding);
           }
         }
@@ -277,4 +276,4 @@ TEST(CntkSketchFeatures, RefuseRowsThatAreNoSuchImages) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lane = hn::ScalableTag<float>;
@@ -118,11 +118,11 @@ void product_panel(const float* x, Index line_stride, Index pixel_stride, Index 
                      stride, count);
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 HWY_EXPORT(tile_size);
@@ -175,11 +175,11 @@ Convolution::Convolution(Index filter, Index channels, Index out_channels, const
   panels_.resize(count * terms, width_);
   panels_.fill(0);
   parallel_for(out_, 8, [&](Index begin, Index end) {
-    std::vector<float> numbers(static_cast<std::size_t>(terms));
+    std::vector<float> numbers(terms);
     for (Index j = begin; j < end; ++j) {
       draw(j, numbers);
       float* panel = panels_.data() + j / width_ * terms * width_ + j % width_;
-      for (Index k = 0; k < terms; ++k) panel[k * width_] = numbers[static_cast<std::size_t>(k)];
+      for (Index k = 0; k < terms; ++k) panel[k * width_] = numbers[k];
     }
   });
 }
@@ -222,5 +222,5 @@ void window_products(const WindowView& x, Index filter, Index channels,
                   sums.row(j).data() + k * channels);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

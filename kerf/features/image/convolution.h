@@ -17,7 +17,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Pixels with channels, `margin` zero pixels around them.  Reused from image to image.
 class PixelMap {
@@ -85,4 +85,4 @@ class Convolution {
 void window_products(const WindowView& x, Index filter, Index channels,
                      MatrixView<const float> factors, MatrixView<float> sums);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/features/image/window_sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 PixelMap random_map(Index height, Index width, Index channels, Index margin, std::uint64_t seed) {
@@ -44,21 +44,21 @@ TEST(Convolution, IsTheSumOverWindows) {
         });
         const Index radius = centred ? filter / 2 : 0;
         Index windows_seen = 0;
-        convolution.apply(
-            windows(map, filter, centred, skip), [&](Index i, Index j, std::span<float> y) {
-              ++windows_seen;
-              ASSERT_EQ(static_cast<Index>(y.size()), out);
-              for (Index o = 0; o < out; ++o) {
-                double sum = 0;
-                std::size_t k = 0;
-                for (Index a = 0; a < filter; ++a)
-                  for (Index b = 0; b < filter; ++b)
-                    for (Index c = 0; c < channels; ++c)
-                      sum += filter_number(o, k++) *
-                             value(map, i + a - radius, j + b - radius, skip + c);
-                ASSERT_NEAR(y[static_cast<std::size_t>(o)], sum, 1e-4) << i << " " << j << " " << o;
-              }
-            });
+        convolution.apply(windows(map, filter, centred, skip),
+                          [&](Index i, Index j, std::span<float> y) {
+                            ++windows_seen;
+                            ASSERT_EQ(static_cast<Index>(y.size()), out);
+                            for (Index o = 0; o < out; ++o) {
+                              double sum = 0;
+                              std::size_t k = 0;
+                              for (Index a = 0; a < filter; ++a)
+                                for (Index b = 0; b < filter; ++b)
+                                  for (Index c = 0; c < channels; ++c)
+                                    sum += filter_number(o, k++) *
+                                           value(map, i + a - radius, j + b - radius, skip + c);
+                              ASSERT_NEAR(y[o], sum, 1e-4) << i << " " << j << " " << o;
+                            }
+                          });
         EXPECT_EQ(windows_seen, centred ? 66 : (7 - filter) * (12 - filter));
       }
 }
@@ -113,8 +113,7 @@ TEST(WindowSketch, KeepsInnerProductsOnAverage) {
     double expected = 0, variance = 0;
     for (Index i = 0; i < 3; ++i) {
       expected += exact(x, f, y, g, i);
-      variance += 2 * exact(x, f, x, f, i) * exact(y, g, y, g, i) /
-                  static_cast<double>(sizes[static_cast<std::size_t>(i)]);
+      variance += 2 * exact(x, f, x, f, i) * exact(y, g, y, g, i) / static_cast<double>(sizes[i]);
     }
     double sum = 0;
     for (int t = 0; t < kSketches; ++t) {
@@ -132,4 +131,4 @@ TEST(WindowSketch, KeepsInnerProductsOnAverage) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 PixelNorms::PixelNorms(const CntkOptions& network, const PixelMap& image)
     : filter_(network.filter),
@@ -31,7 +31,7 @@ std::vector<double> PixelNorms::window_means(const std::vector<double>& squares)
            ++a)
         for (Index b = std::max<Index>(0, j - radius); b < std::min(width_, j - radius + filter_);
              ++b)
-          sum += squares[static_cast<std::size_t>(a * width_ + b)];
+          sum += squares[a * width_ + b];
       means.push_back(sum / static_cast<double>(filter_ * filter_));
     }
   return means;
@@ -55,4 +55,4 @@ void set_length(std::span<float> numbers, double square) {
   for (float& number : numbers) number = static_cast<float>(number * factor);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

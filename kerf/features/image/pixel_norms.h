@@ -14,7 +14,7 @@
 #include "kerf/features/image/convolution.h"
 #include "kerf/kernels/image/cntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class PixelNorms {
  public:
@@ -24,8 +24,8 @@ class PixelNorms {
   /// On to the next layer.
   void advance();
 
-  double phi_square(Index pixel) const { return phi_[static_cast<std::size_t>(pixel)]; }
-  double products_square(Index pixel) const { return products_[static_cast<std::size_t>(pixel)]; }
+  double phi_square(Index pixel) const { return phi_[pixel]; }
+  double products_square(Index pixel) const { return products_[pixel]; }
 
  private:
   /// Sums over windows, divided by q^2.
@@ -40,4 +40,4 @@ class PixelNorms {
 /// Scales a pixel's numbers to the given squared length; zeros stay.
 void set_length(std::span<float> numbers, double square);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Scratch memory that a thread keeps from image to image.
@@ -78,13 +78,12 @@ void WindowSketch::apply_by_pixel(const WindowView& x, MatrixView<const float> f
       for (Index b = 0; b < shape_.filter; ++b)
         std::copy_n(from + a * x.line_stride + b * x.pixel_stride, shape_.channels,
                     window.begin() + a * line + b * shape_.channels);
-    signed_walsh_hadamard(window.first(static_cast<std::size_t>(signs_.cols())), signs_.row(p),
-                          mixed);
+    signed_walsh_hadamard(window.first(signs_.cols()), signs_.row(p), mixed);
     std::size_t at = 0;
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
       const auto end = at + static_cast<std::size_t>(sizes_[i]);
       const float factor = factors(p, static_cast<Index>(i));
-      for (; at < end; ++at) out[at] += factor * mixed[static_cast<std::size_t>(sample_[at])];
+      for (; at < end; ++at) out[at] += factor * mixed[sample_[at]];
     }
   }
   std::size_t at = 0;
@@ -93,4 +92,4 @@ void WindowSketch::apply_by_pixel(const WindowView& x, MatrixView<const float> f
       out[at++] *= static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

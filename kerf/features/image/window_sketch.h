@@ -15,7 +15,7 @@
 #include "kerf/features/image/convolution.h"
 #include "kerf/sketch/sampled_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class WindowSketch {
  public:
@@ -49,4 +49,4 @@ class WindowSketch {
   std::vector<std::int32_t> sample_;       // by pixel: P_i, one after the other
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kDimensions = 64;   // that distances are seen in
@@ -18,8 +18,7 @@ constexpr Index kTile = 64;  // rows that are compared with all centres at a tim
 
 Matrix<float> some_rows(const Matrix<float>& from, const std::vector<Index>& which) {
   Matrix<float> out(std::ssize(which), from.cols());
-  for (Index i = 0; i < out.rows(); ++i)
-    std::ranges::copy(from.row(which[static_cast<std::size_t>(i)]), out.row(i).begin());
+  for (Index i = 0; i < out.rows(); ++i) std::ranges::copy(from.row(which[i]), out.row(i).begin());
   return out;
 }
 
@@ -35,7 +34,7 @@ Matrix<float> inner_products(const Matrix<float>& a, const Matrix<float>& b) {
 
 /// Takes the columns' means out, which would cancel in differences of distances, and returns them.
 std::vector<float> centre_columns(Matrix<float>& rows) {
-  std::vector<double> sum(static_cast<std::size_t>(rows.cols()), 0.0);
+  std::vector<double> sum(rows.cols(), 0.0);
   for (Index i = 0; i < rows.rows(); ++i)
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += rows.row(i)[j];
   std::vector<float> mean;
@@ -50,7 +49,7 @@ std::vector<float> centre_columns(Matrix<float>& rows) {
 
 /// Orthonormal rows that span the directions in which `rows` vary most.
 Matrix<float> leading_basis(const Matrix<float>& rows, Index dimensions, rng::Key key) {
-  std::vector<Index> which(static_cast<std::size_t>(std::min(rows.rows(), kBasisRows)));
+  std::vector<Index> which(std::min(rows.rows(), kBasisRows));
   for (std::size_t i = 0; i < which.size(); ++i)
     which[i] = static_cast<Index>(i) * rows.rows() / std::ssize(which);
   const Matrix<float> some = some_rows(rows, which);
@@ -77,7 +76,7 @@ std::vector<Index> nearest(const Matrix<float>& rows, const Matrix<float>& centr
     const auto v = centres.row(c);
     half_square.push_back(std::inner_product(v.begin(), v.end(), v.begin(), 0.0f) / 2);
   }
-  std::vector<Index> out(static_cast<std::size_t>(rows.rows()));
+  std::vector<Index> out(rows.rows());
   parallel_for(rows.rows(), kTile, [&](Index begin, Index end) {
     thread_local Matrix<float> scores;
     scores.resize(end - begin, m);
@@ -88,11 +87,11 @@ std::vector<Index> nearest(const Matrix<float>& rows, const Matrix<float>& centr
       Index best = 0;
       float most = score[0] - half_square[0];
       for (Index c = 1; c < m; ++c)
-        if (const float value = score[c] - half_square[static_cast<std::size_t>(c)]; value > most) {
+        if (const float value = score[c] - half_square[c]; value > most) {
           most = value;
           best = c;
         }
-      out[static_cast<std::size_t>(i)] = best;
+      out[i] = best;
     }
   });
   return out;
@@ -106,17 +105,16 @@ void move_centres(const Matrix<float>& rows, const std::vector<Index>& joined,
   std::partial_sum(end.begin(), end.end(), end.begin());
   std::vector<Index> members(joined.size());  // by centre, in order; end[c] moves to c's end
   for (std::size_t i = 0; i < joined.size(); ++i)
-    members[static_cast<std::size_t>(end[static_cast<std::size_t>(joined[i])]++)] =
-        static_cast<Index>(i);
+    members[end[static_cast<std::size_t>(joined[i])]++] = static_cast<Index>(i);
   parallel_for(centres.rows(), 16, [&](Index first, Index stop) {
-    std::vector<double> sum(static_cast<std::size_t>(rows.cols()));
+    std::vector<double> sum(rows.cols());
     for (Index c = first; c < stop; ++c) {
       const Index begin = c == 0 ? 0 : end[static_cast<std::size_t>(c) - 1];
-      const Index count = end[static_cast<std::size_t>(c)] - begin;
+      const Index count = end[c] - begin;
       if (count == 0) continue;
       std::ranges::fill(sum, 0.0);
       for (Index k = begin; k < begin + count; ++k) {
-        const auto row = rows.row(members[static_cast<std::size_t>(k)]);
+        const auto row = rows.row(members[k]);
         for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += row[j];
       }
       for (std::size_t j = 0; j < sum.size(); ++j)
@@ -128,13 +126,13 @@ void move_centres(const Matrix<float>& rows, const std::vector<Index>& joined,
 }  // namespace
 
 Matrix<float> cluster_centres(Matrix<float> rows, Index m, rng::Key key) {
-  std::vector<Index> which(static_cast<std::size_t>(rows.rows()));
+  std::vector<Index> which(rows.rows());
   std::iota(which.begin(), which.end(), Index{0});
   if (rows.rows() <= m) return rows;
   const std::vector<float> mean = centre_columns(rows);
   for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i)
     std::swap(which[i], which[i + rng::below(key.child("begin"), i, which.size() - i)]);
-  which.resize(static_cast<std::size_t>(m));
+  which.resize(m);
   Matrix<float> centres = some_rows(rows, which);
   const bool project = rows.cols() > kDimensions && rows.rows() > kDimensions;
   const Matrix<float> basis =
@@ -149,4 +147,4 @@ Matrix<float> cluster_centres(Matrix<float> rows, Index m, rng::Key key) {
   return centres;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -22,9 +22,9 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// m centres of the rows; the rows themselves where there are no more than m.
 Matrix<float> cluster_centres(Matrix<float> rows, Index m, rng::Key key);
 
-}  // namespace kerf
+}  // namespace kerf::detail

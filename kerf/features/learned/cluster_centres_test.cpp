@@ -8,7 +8,7 @@
 
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// `count` rows around each of `groups` far places, in turn.
@@ -40,7 +40,7 @@ Matrix<double> lloyd(const Matrix<float>& x, const Matrix<float>& begin, int ste
   for (int step = 0; step < steps; ++step) {
     Matrix<double> sums(centres.rows(), x.cols());
     sums.fill(0);
-    std::vector<double> count(static_cast<std::size_t>(centres.rows()), 0.0);
+    std::vector<double> count(centres.rows(), 0.0);
     for (Index i = 0; i < x.rows(); ++i) {
       Index best = 0;
       double least = INFINITY;
@@ -52,13 +52,12 @@ Matrix<double> lloyd(const Matrix<float>& x, const Matrix<float>& begin, int ste
           best = c;
         }
       }
-      count[static_cast<std::size_t>(best)] += 1;
+      count[best] += 1;
       for (Index j = 0; j < x.cols(); ++j) sums(best, j) += x(i, j);
     }
     for (Index c = 0; c < centres.rows(); ++c)
       for (Index j = 0; j < x.cols(); ++j)
-        if (count[static_cast<std::size_t>(c)] > 0)
-          centres(c, j) = sums(c, j) / count[static_cast<std::size_t>(c)];
+        if (count[c] > 0) centres(c, j) = sums(c, j) / count[c];
   }
   return centres;
 }
@@ -144,4 +143,4 @@ TEST(ClusterCentres, WithoutRowsStayWhereTheyWere) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 FourierMapOptions wide(const CompactOptions& options) {
@@ -54,4 +54,4 @@ void CompactFeatures::transform_rows(const RowsView& x, MatrixView<float> out) c
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

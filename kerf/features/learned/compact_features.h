@@ -16,7 +16,7 @@
 #include "kerf/features/fourier/fourier_features.h"
 #include "kerf/sketch/srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct CompactOptions : FourierMapOptions {
   Index oversample = 4;
@@ -48,4 +48,4 @@ class CompactFeatures final : public FeatureMap {
   Srht projection_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

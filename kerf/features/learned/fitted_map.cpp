@@ -7,7 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPartColumns = 512;
@@ -98,4 +98,4 @@ const Matrix<float>& checked_array(const MapState& state, const char* name, Inde
   return array;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

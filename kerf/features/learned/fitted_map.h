@@ -16,7 +16,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class CompressedFeatures final : public FeatureMap {
  public:
@@ -50,4 +50,4 @@ Index state_bytes(const MapState& state);
 const Matrix<float>& checked_array(const MapState& state, const char* name, Index max_rows,
                                    Index cols);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 #include "kerf/features/learned/tefm_features.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> gaussian_rows(Index rows, Index cols, std::uint64_t seed, float scale = 1) {
@@ -178,8 +178,8 @@ double outside(const Matrix<float>& q, std::span<const double> v) {
   std::vector<double> rest(v.begin(), v.end());
   for (Index j = 0; j < q.cols(); ++j) {
     double product = 0;
-    for (Index i = 0; i < q.rows(); ++i) product += q(i, j) * v[static_cast<std::size_t>(i)];
-    for (Index i = 0; i < q.rows(); ++i) rest[static_cast<std::size_t>(i)] -= product * q(i, j);
+    for (Index i = 0; i < q.rows(); ++i) product += q(i, j) * v[i];
+    for (Index i = 0; i < q.rows(); ++i) rest[i] -= product * q(i, j);
   }
   return std::sqrt(std::inner_product(rest.begin(), rest.end(), rest.begin(), 0.0));
 }
@@ -214,7 +214,7 @@ TEST(Tefm, SpansWhatTheRangeFinderInMemorySpans) {
       rng::fill_normal(rng::Key{7}.child("gaussian"), static_cast<std::uint64_t>(i * kFeatures),
                        std::span(t));
       for (Index j = 0; j < kFeatures; ++j)
-        for (Index k = 0; k < kWide; ++k) y(j, k) += t[static_cast<std::size_t>(j)] * f(i, k);
+        for (Index k = 0; k < kWide; ++k) y(j, k) += t[j] * f(i, k);
     }
     if (std::string_view(c.power) == "1") {
       Matrix<double> fy(kRows, kFeatures);
@@ -257,7 +257,7 @@ TEST(Tefm, ContainsTheLeadingSingularVectors) {
     const double next = std::sqrt(std::max(0.0, values[kWide - 1 - kFeatures]));
     const MapState state = fit("tefm", x, params);
     for (Index j = 0; j < kLead; ++j) {
-      const double own = std::sqrt(values[static_cast<std::size_t>(kWide - 1 - j)]);
+      const double own = std::sqrt(values[kWide - 1 - j]);
       const double bound = 100 * std::pow(next / own, 2 * std::stod(c.power) + 1) + 1e-3;
       EXPECT_LT(outside(state.at(kCompression), vectors.row(kWide - 1 - j)), bound)
           << c.variant << c.power << " vector " << j;
@@ -331,4 +331,4 @@ TEST(FittedMaps, FoldTheirCompressionIntoTheWeights) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

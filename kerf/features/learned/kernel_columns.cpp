@@ -9,7 +9,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/gram/gram_simd.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr float kNear = 0.1f;  // pairs nearer, or more opposite, are computed again (gram.h)
@@ -36,7 +36,7 @@ KernelColumns::KernelColumns(std::unique_ptr<Kernel> kernel, Matrix<float> rows)
       rows_(std::move(rows)) {
   if (!product_) return;
   const bool angle = form_.geometry == PairGeometry::angle;
-  centre_.assign(static_cast<std::size_t>(in_dim() + (angle && form_.bias != 0 ? 1 : 0)), 0.0f);
+  centre_.assign(in_dim() + (angle && form_.bias != 0 ? 1 : 0), 0.0f);
   Matrix<float> packed;
   pack(rows_.view(), packed, factors_);
   std::vector<double> mean(centre_.size(), 0.0);
@@ -91,7 +91,7 @@ void KernelColumns::transform_rows(const RowsView& x, MatrixView<float> out) con
                   [&](Index i, Index first, std::span<float> products) {
                     const auto at = static_cast<std::size_t>(i);
                     finish(x, i, factors.empty() ? 1 : factors[at], squares[at], first, products,
-                           out.row(i).subspan(static_cast<std::size_t>(first), products.size()));
+                           out.row(i).subspan(first, products.size()));
                   });
 }
 
@@ -109,7 +109,7 @@ void KernelColumns::finish(const RowsView& x, Index i, double factor, float squa
   if (angle)
     for (std::size_t j = 0; j < products.size(); ++j) other[j] = std::max(0.0f, 2 - products[j]);
   for (Index k = 0; k < redone; ++k) {
-    const auto j = static_cast<std::size_t>(close[static_cast<std::size_t>(k)]);
+    const auto j = static_cast<std::size_t>(close[k]);
     redo(x, i, factor, first + static_cast<Index>(j), products[j], other[j]);
   }
   kernel_->pointwise(products, std::span<const float>(other).first(angle ? products.size() : 0),
@@ -129,7 +129,7 @@ void KernelColumns::redo(const RowsView& x, Index i, double factor, Index j, flo
     return;
   }
   const double sign = number > 1 ? -1 : 1;  // obtuse: the sum of the rows is the small one
-  const double y_factor = sign * factors_[static_cast<std::size_t>(j)];
+  const double y_factor = sign * factors_[j];
   const double bias = form_.bias * (factor - y_factor);
   const double half = 0.5 * (squared_difference(x, i, factor, y, j, y_factor) + bias * bias);
   const auto rest = static_cast<float>(std::max(0.0, 2 - half));
@@ -137,4 +137,4 @@ void KernelColumns::redo(const RowsView& x, Index i, double factor, Index j, flo
   other = sign > 0 ? rest : static_cast<float>(half);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class KernelColumns final : public FeatureMap {
  public:
@@ -40,4 +40,4 @@ class KernelColumns final : public FeatureMap {
   Projection products_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

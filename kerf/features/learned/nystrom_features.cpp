@@ -12,7 +12,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kScoreRows = 1024;                // sample behind leverage scores
@@ -149,7 +149,7 @@ class WeightedSample {
     std::ranges::sort(heap_, {}, &Member::row);
     Matrix<float> out(std::ssize(heap_), rows_.cols());
     for (Index i = 0; i < out.rows(); ++i)
-      std::ranges::copy(rows_.row(heap_[static_cast<std::size_t>(i)].slot), out.row(i).begin());
+      std::ranges::copy(rows_.row(heap_[i].slot), out.row(i).begin());
     return out;
   }
 
@@ -172,7 +172,7 @@ Matrix<float> leverage_rows(RowSource& source, const NystromOptions& options, rn
   const Matrix<double> k = gram_of(*kernel, sample);
   Matrix<double> vectors(k.rows(), k.rows());
   std::copy_n(k.data(), k.rows() * k.rows(), vectors.data());
-  std::vector<double> eigenvalues(static_cast<std::size_t>(k.rows()));
+  std::vector<double> eigenvalues(k.rows());
   blas::symmetric_eigen(vectors.view(), eigenvalues);
   // p t: eigenvalues of the sample's matrix stand for p times those of all rows.
   const double pt = std::max(ridge_of_half_dimension(eigenvalues), kRidge * mean_diagonal(k));
@@ -184,7 +184,7 @@ Matrix<float> leverage_rows(RowSource& source, const NystromOptions& options, rn
   for_each_block(source, kBlockRows, [&](Index first, const RowsView& x) {
     z.resize(x.rows(), explained.out_dim());
     explained.transform(x, z.view());
-    std::vector<double> row(static_cast<std::size_t>(x.cols()));
+    std::vector<double> row(x.cols());
     for (Index i = 0; i < x.rows(); ++i) {
       copy_row(x, i, row);
       const double diagonal = (*kernel)(row, row);
@@ -262,4 +262,4 @@ Index NystromFeatures::restored_bytes(Index, const Options&, const MapState& sta
   return 2 * state_bytes(state);  // the arrays, and a copy in the form that products take
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

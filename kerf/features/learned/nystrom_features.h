@@ -37,7 +37,7 @@
 #include "kerf/kernels/network/activation.h"
 #include "kerf/kernels/skeleton/skeleton_kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct NystromOptions {
   enum class Landmarks { uniform, leverage, centres };
@@ -105,4 +105,4 @@ class NystromFeatures {
   static Index restored_bytes(Index in_dim, const Options& options, const MapState& state);
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

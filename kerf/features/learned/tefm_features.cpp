@@ -11,7 +11,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/sketch/row_sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kBlockRows = 1024, kTile = 256;
@@ -94,13 +94,13 @@ class GrowingBasis {
   Matrix<double> principal(const Matrix<double>& block) const {
     const Index b = block.cols();
     Matrix<double> gram(b, b), kept;
-    std::vector<double> squares(static_cast<std::size_t>(b));
+    std::vector<double> squares(b);
     blas::gemm(true, false, 1.0, block.view(), block.view(), 0.0, gram.view());
     blas::symmetric_eigen(gram.view(), squares);  // ascending
     Index first = 0;
-    while (first < b && squares[static_cast<std::size_t>(first)] <= least_ * least_) ++first;
+    while (first < b && squares[first] <= least_ * least_) ++first;
     for (Index k = first; k < b; ++k)
-      for (double& value : gram.row(k)) value /= std::sqrt(squares[static_cast<std::size_t>(k)]);
+      for (double& value : gram.row(k)) value /= std::sqrt(squares[k]);
     kept.resize(block.rows(), b - first);
     if (first == b) return kept;
     parallel_for(block.rows(), kTile, [&](Index begin, Index end) {
@@ -117,10 +117,9 @@ class GrowingBasis {
 
 /// Orthonormal columns of the span of those of y that are more than rounding beside the others.
 Matrix<float> independent_columns(const Matrix<float>& y) {
-  std::vector<double> squares(static_cast<std::size_t>(y.cols()), 0.0);
+  std::vector<double> squares(y.cols(), 0.0);
   for (Index i = 0; i < y.rows(); ++i)
-    for (Index j = 0; j < y.cols(); ++j)
-      squares[static_cast<std::size_t>(j)] += double{y(i, j)} * y(i, j);
+    for (Index j = 0; j < y.cols(); ++j) squares[j] += double{y(i, j)} * y(i, j);
   const double longest = std::sqrt(std::ranges::max(squares));
   GrowingBasis basis(y.rows(), y.cols(), kRounding * longest);
   for (Index first = 0; first < y.cols(); first += GrowingBasis::kBlockColumns) {
@@ -324,4 +323,4 @@ Index TefmFeatures::restored_bytes(Index in_dim, const Options& options, const M
          2 * state_bytes(state);  // the arrays, and a copy in the form that products take
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

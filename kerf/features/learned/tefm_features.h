@@ -26,7 +26,7 @@
 #pragma once
 #include "kerf/features/feature_map.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct TefmOptions {
   enum class Variant { g, s };
@@ -83,4 +83,4 @@ class TefmFeatures {
   static Params base_params(const Options& options);
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

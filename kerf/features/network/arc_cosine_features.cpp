@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 ArcCosineFeatures::ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key)
     : FeatureMap(in_dim, options.features), order_(options.order) {
@@ -45,4 +45,4 @@ void ArcCosineFeatures::transform_rows(const RowsView& x, MatrixView<float> out)
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -22,7 +22,7 @@
 #include "kerf/features/directions/directions.h"
 #include "kerf/features/feature_map.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct ArcCosineMapOptions {
   Index order = 1;
@@ -65,4 +65,4 @@ class ArcCosineFeatures final : public FeatureMap {
   DirectionSet directions_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

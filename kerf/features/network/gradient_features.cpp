@@ -9,7 +9,7 @@
 #include "kerf/linalg/pointwise.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// What the forward pass leaves for the backward pass: h_l and sqrt(2/w) [W_l h_{l-1} > 0].
@@ -44,7 +44,7 @@ GradientFeatures::GradientFeatures(Index in_dim, const Options& options, rng::Ke
     : FeatureMap(in_dim, options.features),
       bias_(resolved(options.bias, kOwner, "bias")),
       width_(width(in_dim, options)),
-      last_(static_cast<std::size_t>(width_)) {
+      last_(width_) {
   const auto w = static_cast<std::uint64_t>(width_);
   for (Index l = 1; l <= options.depth; ++l) {
     const rng::Key layer = key.child(static_cast<std::uint64_t>(l));
@@ -119,4 +119,4 @@ void GradientFeatures::backward(Index i, std::span<const float> u, double norm,
   std::fill(to, out.data() + out.size(), 0.0f);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -23,7 +23,7 @@
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/linalg/projection.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct GradientMapOptions {
   Index depth = 1;
@@ -67,4 +67,4 @@ class GradientFeatures final : public FeatureMap {
   std::vector<float> last_;             // v
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

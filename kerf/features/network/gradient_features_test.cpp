@@ -8,7 +8,7 @@
 #include "kerf/core/error.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 GradientMapOptions options_of(const Params& params) {
@@ -32,7 +32,7 @@ double network(const std::vector<double>& x, Index depth, Index width, rng::Key 
         double w = rng::normal(key.child(static_cast<std::uint64_t>(l)),
                                static_cast<std::uint64_t>(i * in + k));
         if (which == first + i * in + k) w += move;
-        sum += w * h[static_cast<std::size_t>(k)];
+        sum += w * h[k];
       }
       next.push_back(std::sqrt(2 / static_cast<double>(width)) * std::max(0.0, sum));
     }
@@ -42,7 +42,7 @@ double network(const std::vector<double>& x, Index depth, Index width, rng::Key 
   double f = 0;
   for (Index i = 0; i < width; ++i)
     f += (rng::normal(key.child("v"), static_cast<std::uint64_t>(i)) + (which == i ? move : 0)) *
-         h[static_cast<std::size_t>(i)];
+         h[i];
   return f;
 }
 
@@ -63,8 +63,7 @@ TEST(GradientFeatures, AreTheDerivativesOfTheNetwork) {
         const double slope = (network(x, options.depth, w, rng::Key{4}, j, h) -
                               network(x, options.depth, w, rng::Key{4}, j, -h)) /
                              (2 * h);
-        EXPECT_NEAR(z[static_cast<std::size_t>(j)], j < used ? slope : 0.0, 2e-5)
-            << "depth " << depth << ", weight " << j;
+        EXPECT_NEAR(z[j], j < used ? slope : 0.0, 2e-5) << "depth " << depth << ", weight " << j;
       }
     }
 }
@@ -104,4 +103,4 @@ TEST(GradientFeatures, TakeTheWidestNetworkThatFits) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

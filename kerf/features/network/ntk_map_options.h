@@ -8,7 +8,7 @@
 #include "kerf/features/directions/directions.h"
 #include "kerf/kernels/network/ntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class NetworkKernel { ntk, nngp };
 inline constexpr const char* kNetworkKernelNames[] = {"ntk", "nngp"};
@@ -63,4 +63,4 @@ struct NtkMapOptions {
   }
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/features/unit_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 double diagonal(const NtkPolyOptions& options) {
@@ -72,4 +72,4 @@ void NtkPolyFeatures::transform_rows(const RowsView& x, MatrixView<float> out) c
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -26,7 +26,7 @@
 #include "kerf/features/network/polynomial_map.h"
 #include "kerf/kernels/network/polynomial_fit.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct NtkPolyOptions {
   NetworkKernel kernel = NetworkKernel::ntk;
@@ -74,4 +74,4 @@ class NtkPolyFeatures final : public FeatureMap {
   PolynomialMap map_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

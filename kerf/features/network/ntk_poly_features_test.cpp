@@ -10,20 +10,20 @@
 #include "kerf/core/system/parallel.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 NtkPolyOptions options_of(const Params& params) { return map_options<NtkPolyFeatures>(params); }
 
 std::vector<float> transform(const FeatureMap& map, const std::vector<float>& row) {
-  std::vector<float> out(static_cast<std::size_t>(map.out_dim()));
+  std::vector<float> out(map.out_dim());
   map.transform(MatrixView<const float>(row.data(), 1, map.in_dim()),
                 {out.data(), 1, map.out_dim()});
   return out;
 }
 
 std::vector<float> gaussian_row(Index dim, std::uint64_t label) {
-  std::vector<float> row(static_cast<std::size_t>(dim));
+  std::vector<float> row(dim);
   rng::fill_normal(rng::Key{41}.child(label), 0, std::span(row));
   return row;
 }
@@ -78,7 +78,7 @@ TEST(NtkPolyFeatures, EstimateThePolynomialWithoutBias) {
     parallel_for(kMaps, 16, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
         const NtkPolyFeatures map(6, options, rng::Key{9}.child(static_cast<std::uint64_t>(t)));
-        found[static_cast<std::size_t>(t)] = oracle::dot(transform(map, x), transform(map, y));
+        found[t] = oracle::dot(transform(map, x), transform(map, y));
       }
     });
     const auto moments = oracle::sample_moments(found);
@@ -96,7 +96,7 @@ double variance_of(const std::vector<double>& weights, Index dim, Index features
   double sketched = 0;
   Index used = 0, count = 0;
   for (Index j = 0; j < static_cast<Index>(weights.size()); ++j) {
-    const double w = weights[static_cast<std::size_t>(j)];
+    const double w = weights[j];
     if (w > 0 && j <= k) used += SymmetricPowers::dimension(dim, j, 1 << 30);
     if (w > 0 && j > k) ++count;
     if (j > k) sketched += w;
@@ -138,7 +138,7 @@ TEST(NtkPolyFeatures, TakeALowerDegreeWhereThereAreFewFeatures) {
     EXPECT_LE(std::ranges::count_if(fit.weights, [](double w) { return w > 0; }), options.features);
     EXPECT_NEAR(fit(1), 4, 1e-9);
     EXPECT_EQ(transform(NtkPolyFeatures(5, options, {}), gaussian_row(5, 4)).size(),
-              static_cast<std::size_t>(options.features));
+              options.features);
   }
 }
 
@@ -172,4 +172,4 @@ TEST(NtkPolyFeatures, NeedANumberForTheBias) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using LayerSize = NtkRandomFeatures::LayerSize;
@@ -255,4 +255,4 @@ void NtkRandomFeatures::apply(const Layer& layer, const RowsView& phi, const Row
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

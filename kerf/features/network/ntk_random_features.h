@@ -50,7 +50,7 @@
 #include "kerf/features/network/split_network.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class NtkRandomFeatures final : public FeatureMap {
  public:
@@ -99,4 +99,4 @@ class NtkRandomFeatures final : public FeatureMap {
   std::optional<SplitNetwork> split_;  // in place of the layers
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

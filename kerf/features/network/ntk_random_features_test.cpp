@@ -12,7 +12,7 @@
 #include "kerf/sketch/tensor_srht.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kDim = 5;
@@ -24,14 +24,14 @@ NtkMapOptions options_of(Params params) {
 }
 
 std::vector<float> transform(const FeatureMap& map, const std::vector<float>& row) {
-  std::vector<float> out(static_cast<std::size_t>(map.out_dim()));
+  std::vector<float> out(map.out_dim());
   map.transform(MatrixView<const float>(row.data(), 1, map.in_dim()),
                 {out.data(), 1, map.out_dim()});
   return out;
 }
 
 std::vector<float> gaussian_row(Index dim, std::uint64_t label) {
-  std::vector<float> row(static_cast<std::size_t>(dim));
+  std::vector<float> row(dim);
   rng::fill_normal(rng::Key{41}.child(label), 0, std::span(row));
   return row;
 }
@@ -53,8 +53,8 @@ std::vector<double> products(Directions kind, Index count, rng::Key key,
   if (kind == Directions::structured && count > 0) {  // column by column, from the unit vectors
     const DirectionSet directions(kind, dim, 0, count, key);
     for (Index k = 0; k < dim; ++k) {
-      std::vector<float> e(static_cast<std::size_t>(dim));
-      e[static_cast<std::size_t>(k)] = 1;
+      std::vector<float> e(dim);
+      e[k] = 1;
       directions.apply(MatrixView<const float>(e.data(), 1, dim),
                        [&](Index, Index first, std::span<float> v) {
                          for (std::size_t j = 0; j < v.size(); ++j)
@@ -62,10 +62,9 @@ std::vector<double> products(Directions kind, Index count, rng::Key key,
                        });
     }
   }
-  std::vector<double> y(static_cast<std::size_t>(count), 0.0);
+  std::vector<double> y(count, 0.0);
   for (Index j = 0; j < count; ++j)
-    for (Index k = 0; k < dim; ++k)
-      y[static_cast<std::size_t>(j)] += w(j, k) * x[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < dim; ++k) y[j] += w(j, k) * x[k];
   return y;
 }
 
@@ -83,7 +82,7 @@ std::vector<double> product(const NtkMapOptions& options, const NtkRandomFeature
   else
     sketch = std::make_unique<TensorSketch>(std::vector<Index>{size.m0, size.psi_in}, size.ms, key);
   const std::vector<float> left(e.begin(), e.end()), right(psi.begin(), psi.end());
-  std::vector<float> out(static_cast<std::size_t>(size.ms));
+  std::vector<float> out(size.ms);
   const RowsView factors[] = {MatrixView<const float>(left.data(), 1, size.m0),
                               MatrixView<const float>(right.data(), 1, size.psi_in)};
   sketch->apply(factors, {out.data(), 1, size.ms});
@@ -109,8 +108,8 @@ std::vector<double> slow_features(const std::vector<float>& row, const NtkMapOpt
     auto relu =
         products(options.directions, shared ? widest : size.m1, layer.child("directions"), phi);
     auto step = shared ? relu : products(options.directions, steps, layer.child("step"), phi);
-    relu.resize(static_cast<std::size_t>(size.m1));
-    step.resize(static_cast<std::size_t>(steps));
+    relu.resize(size.m1);
+    step.resize(steps);
     for (double& y : relu) y = std::sqrt(2 * c / static_cast<double>(size.m1)) * std::max(0.0, y);
     const double scale = std::sqrt((size.signs ? 0.5 : 2) / static_cast<double>(steps));
     for (double& y : step) y = y > 0 ? scale : size.signs ? -scale : 0.0;
@@ -187,12 +186,10 @@ TEST(NtkRandomFeatures, WithoutSketchAreTheFormulaAtDepthOne) {
     std::vector<float> w(kDim);
     rng::sphere(rng::Key{5}.child(1).child("directions"), static_cast<std::uint64_t>(j), w);
     const double y = oracle::dot(w, row);
-    EXPECT_NEAR(z[static_cast<std::size_t>(j)],
-                std::sqrt(2.0 * kDim / static_cast<double>(m1)) * std::max(0.0, y), 1e-6);
+    EXPECT_NEAR(z[j], std::sqrt(2.0 * kDim / static_cast<double>(m1)) * std::max(0.0, y), 1e-6);
     for (Index k = 0; j < m0 && k < kDim; ++k) {
-      const double expected =
-          y > 0 ? std::sqrt(2.0 / static_cast<double>(m0)) * row[static_cast<std::size_t>(k)] : 0;
-      EXPECT_NEAR(z[static_cast<std::size_t>(m1 + j * kDim + k)], expected, 1e-6);
+      const double expected = y > 0 ? std::sqrt(2.0 / static_cast<double>(m0)) * row[k] : 0;
+      EXPECT_NEAR(z[m1 + j * kDim + k], expected, 1e-6);
     }
   }
 }
@@ -237,7 +234,7 @@ TEST(NtkRandomFeatures, AreFiniteInOddShapes) {
         const NtkRandomFeatures map(shape.dim, options, rng::Key{3});
         for (const float z : transform(map, gaussian_row(shape.dim, 3)))
           ASSERT_TRUE(std::isfinite(z));
-        const std::vector<float> zero(static_cast<std::size_t>(shape.dim), 0.0f);
+        const std::vector<float> zero(shape.dim, 0.0f);
         for (const float z : transform(map, zero)) {
           ASSERT_TRUE(std::isfinite(z));
           if (*options.bias == 0) {
@@ -276,13 +273,12 @@ std::vector<double> errors(const Params& params, const std::vector<float>& x,
   const auto options = options_of(params);
   const std::vector<double> dx(x.begin(), x.end()), dy(y.begin(), y.end());
   const double exact = (*NtkRandomFeatures::kernel(options))(dx, dy);
-  std::vector<double> found(static_cast<std::size_t>(maps));
+  std::vector<double> found(maps);
   parallel_for(maps, 16, [&](Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
       const NtkRandomFeatures map(static_cast<Index>(x.size()), options,
                                   rng::Key{99}.child(static_cast<std::uint64_t>(t)));
-      found[static_cast<std::size_t>(t)] =
-          oracle::dot(transform(map, x), transform(map, y)) - exact;
+      found[t] = oracle::dot(transform(map, x), transform(map, y)) - exact;
     }
   });
   return found;
@@ -371,4 +367,4 @@ TEST(NtkRandomFeatures, SlowStatedVarianceCoversDepthsAndExplicitProducts) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/features/unit_rows.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kBlockRows = 8;  // of one layer's work, which is wide where degrees are many
@@ -141,4 +141,4 @@ void NtkSketchFeatures::transform_rows(const RowsView& x, MatrixView<float> out)
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

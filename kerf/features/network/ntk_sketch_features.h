@@ -44,7 +44,7 @@
 #include "kerf/sketch/srht.h"
 #include "kerf/sketch/tensor_srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct NtkSketchOptions {
   Index depth = 2;
@@ -105,4 +105,4 @@ class NtkSketchFeatures final : public FeatureMap {
   std::vector<Layer> layers_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

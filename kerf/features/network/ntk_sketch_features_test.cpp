@@ -10,13 +10,13 @@
 #include "kerf/core/system/parallel.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 NtkSketchOptions options_of(const Params& params) { return map_options<NtkSketchFeatures>(params); }
 
 std::vector<float> transform(const FeatureMap& map, const std::vector<float>& row) {
-  std::vector<float> out(static_cast<std::size_t>(map.out_dim()));
+  std::vector<float> out(map.out_dim());
   map.transform(MatrixView<const float>(row.data(), 1, map.in_dim()),
                 {out.data(), 1, map.out_dim()});
   return out;
@@ -56,11 +56,11 @@ oracle::Moments moments(const Params& params, double cosine, int maps) {
   const std::vector<float> x = {1, 0, 0};
   const std::vector<float> y = {static_cast<float>(cosine),
                                 static_cast<float>(std::sqrt(1 - cosine * cosine)), 0};
-  std::vector<double> found(static_cast<std::size_t>(maps));
+  std::vector<double> found(maps);
   parallel_for(maps, 8, [&](Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
       const NtkSketchFeatures map(3, options, rng::Key{6}.child(static_cast<std::uint64_t>(t)));
-      found[static_cast<std::size_t>(t)] = oracle::dot(transform(map, x), transform(map, y));
+      found[t] = oracle::dot(transform(map, x), transform(map, y));
     }
   });
   return oracle::sample_moments(found);
@@ -101,7 +101,7 @@ TEST(NtkSketchFeatures, HaveTheirDiagonalExactlyAtEveryDepth) {
 
 std::vector<double> sketched(const auto& sketch, const std::vector<double>& x) {
   const std::vector<float> row(x.begin(), x.end());
-  std::vector<float> out(static_cast<std::size_t>(sketch.out_dim()));
+  std::vector<float> out(sketch.out_dim());
   sketch.apply(MatrixView<const float>(row.data(), 1, static_cast<Index>(row.size())),
                MatrixView<float>(out.data(), 1, sketch.out_dim()));
   return {out.begin(), out.end()};
@@ -131,7 +131,7 @@ std::vector<double> slow(const std::vector<float>& row, const NtkSketchOptions& 
     const std::vector<float> left(e.begin(), e.end()), right(psi.begin(), psi.end());
     const RowsView pair[] = {MatrixView<const float>(left.data(), 1, o.m0),
                              MatrixView<const float>(right.data(), 1, std::ssize(right))};
-    std::vector<float> product(static_cast<std::size_t>(o.ms));
+    std::vector<float> product(o.ms);
     TensorSrht(o.m0, std::ssize(right), o.ms, layer.child("product"))
         .apply(pair, {product.data(), 1, o.ms});
     std::vector<double> both(product.begin(), product.end());
@@ -209,7 +209,7 @@ TEST(NtkSketchFeatures, AreFiniteInOddShapes) {
     const auto options =
         options_of({{"depth", shape.depth}, {"features", shape.features}, {"bias", "0"}});
     const NtkSketchFeatures map(shape.dim, options, rng::Key{3});
-    std::vector<float> row(static_cast<std::size_t>(shape.dim), 0.0f);
+    std::vector<float> row(shape.dim, 0.0f);
     for (const float z : transform(map, row)) ASSERT_EQ(z, 0.0f);
     rng::fill_normal(rng::Key{8}, 0, std::span(row));
     for (const float z : transform(map, row)) ASSERT_TRUE(std::isfinite(z));
@@ -221,4 +221,4 @@ TEST(NtkSketchFeatures, AreFiniteInOddShapes) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/sketch/sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::size_t at(Index j) { return static_cast<std::size_t>(j); }
@@ -123,4 +123,4 @@ void PolynomialMap::apply(const RowsView& u, MatrixView<float> out) const {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -22,7 +22,7 @@
 #include "kerf/sketch/power_sketch.h"
 #include "kerf/sketch/symmetric_powers.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// How M features are shared out among the degrees.
 struct PolynomialPlan {
@@ -58,4 +58,4 @@ class PolynomialMap {
   std::optional<PowerSketch> powers_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

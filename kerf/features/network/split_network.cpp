@@ -9,7 +9,7 @@
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kFewFeatures = 512;  // an NTK map of no more splits whatever the rows
@@ -274,4 +274,4 @@ void SplitNetwork::apply(const RowsView& u, MatrixView<float> out) const {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

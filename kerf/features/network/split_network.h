@@ -34,7 +34,7 @@
 #include "kerf/sketch/sketch.h"
 #include "kerf/sketch/srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class SplitNetwork {
  public:
@@ -83,4 +83,4 @@ class SplitNetwork {
   std::vector<Layer> layers_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

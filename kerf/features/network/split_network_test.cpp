@@ -13,7 +13,7 @@
 #include "kerf/sketch/tensor_srht.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 NtkMapOptions options_of(Params params) {
@@ -22,7 +22,7 @@ NtkMapOptions options_of(Params params) {
 }
 
 std::vector<double> features(const SplitNetwork& network, const std::vector<float>& u, Index dim) {
-  std::vector<float> out(static_cast<std::size_t>(dim));
+  std::vector<float> out(dim);
   network.apply(MatrixView<const float>(u.data(), 1, static_cast<Index>(u.size())),
                 {out.data(), 1, dim});
   return {out.begin(), out.end()};
@@ -30,7 +30,7 @@ std::vector<double> features(const SplitNetwork& network, const std::vector<floa
 
 std::vector<double> products(const DirectionSet& directions, const std::vector<double>& x) {
   const std::vector<float> row(x.begin(), x.end());
-  std::vector<double> y(static_cast<std::size_t>(directions.out_dim()));
+  std::vector<double> y(directions.out_dim());
   directions.apply(
       MatrixView<const float>(row.data(), 1, static_cast<Index>(row.size())),
       [&](Index, Index first, std::span<float> v) { std::ranges::copy(v, y.begin() + first); });
@@ -50,7 +50,7 @@ std::vector<double> slow(const std::vector<float>& u, const NtkMapOptions& optio
   for (Index l = 1; l <= options.depth; ++l) {
     const rng::Key layer = key.child(static_cast<std::uint64_t>(l));
     const auto dim = static_cast<Index>(phi.size());
-    const auto m1 = plan.absolute[static_cast<std::size_t>(l - 1)];
+    const auto m1 = plan.absolute[l - 1];
     const auto y = products(DirectionSet(options.directions, dim, 0, std::max(m1, plan.signs),
                                          layer.child("directions")),
                             phi);
@@ -61,15 +61,14 @@ std::vector<double> slow(const std::vector<float>& u, const NtkMapOptions& optio
     const double mean = DirectionSet::mean_absolute(options.directions, dim);
     std::vector<double> even = {std::sqrt(c) * mean * norm};
     for (Index j = 0; j < m1; ++j)
-      even.push_back(std::sqrt(c / static_cast<double>(m1)) *
-                     (std::abs(y[static_cast<std::size_t>(j)]) - mean * norm));
+      even.push_back(std::sqrt(c / static_cast<double>(m1)) * (std::abs(y[j]) - mean * norm));
     std::vector<float> signs, right(psi.begin(), psi.end());
     for (Index j = 0; j < plan.signs; ++j)
-      signs.push_back(static_cast<float>((y[static_cast<std::size_t>(j)] > 0 ? 1 : -1) /
-                                         std::sqrt(static_cast<double>(plan.signs))));
-    const Index ms = plan.products[static_cast<std::size_t>(l - 1)];
+      signs.push_back(
+          static_cast<float>((y[j] > 0 ? 1 : -1) / std::sqrt(static_cast<double>(plan.signs))));
+    const Index ms = plan.products[l - 1];
     const TensorSrht sketch(plan.signs, static_cast<Index>(psi.size()), ms, layer.child("sketch"));
-    std::vector<float> odd(static_cast<std::size_t>(ms));
+    std::vector<float> odd(ms);
     const RowsView pair[] = {
         MatrixView<const float>(signs.data(), 1, plan.signs),
         MatrixView<const float>(right.data(), 1, static_cast<Index>(right.size()))};
@@ -117,14 +116,13 @@ std::vector<float> at_cosine(double a) {
 oracle::Moments errors(const Params& params, double a, int maps) {
   const auto options = options_of(params);
   const auto y = at_cosine(a);
-  std::vector<double> found(static_cast<std::size_t>(maps));
+  std::vector<double> found(maps);
   parallel_for(maps, 16, [&](Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
       const SplitNetwork network(3, options, rng::Key{99}.child(static_cast<std::uint64_t>(t)));
       const auto fx = features(network, kX, options.features);
       const auto fy = features(network, y, options.features);
-      found[static_cast<std::size_t>(t)] =
-          std::inner_product(fx.begin(), fx.end(), fy.begin(), 0.0);
+      found[t] = std::inner_product(fx.begin(), fx.end(), fy.begin(), 0.0);
     }
   });
   return oracle::sample_moments(found);
@@ -271,4 +269,4 @@ TEST(SplitNetwork, AutomaticIsSettledForABaseMapToo) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

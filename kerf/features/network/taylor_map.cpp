@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-namespace kerf {
+namespace kerf::detail {
 
 std::vector<double> truncated_series(Index order, Index degree, Index terms) {
   constexpr double kPi = std::numbers::pi;
@@ -56,11 +56,11 @@ void TaylorMap::apply(const RowsView& u, MatrixView<float> out) const {
   tree_->apply_powers(u, memory.view());
   for (Index i = 0; i < u.rows(); ++i)
     for (Index j = 0; j < count; ++j) {
-      const auto root = static_cast<float>(std::sqrt(weights_[static_cast<std::size_t>(j)]));
+      const auto root = static_cast<float>(std::sqrt(weights_[j]));
       float* part = memory.row(i).data() + j * out_dim_;
       for (Index k = 0; k < out_dim_; ++k) part[k] *= root;
     }
   compress_->apply(memory.view(), out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/sketch/poly_sketch.h"
 #include "kerf/sketch/srht.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class PowersKind { chain, polysketch };
 inline constexpr const char* kPowersNames[] = {"chain", "polysketch"};
@@ -39,4 +39,4 @@ class TaylorMap {
   std::optional<Srht> compress_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

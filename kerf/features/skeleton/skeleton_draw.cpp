@@ -8,7 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/interrupt.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kDrawsAColumn = 1000;
@@ -121,7 +121,7 @@ Sampler::Sampler(const Skeleton& skeleton, const DrawOptions& options)
 
 bool Sampler::over_circles(const SkeletonNode& node) const {
   const bool circles = std::ranges::all_of(node.in, [&](Index from) {
-    const SkeletonNode& input = nodes_[static_cast<std::size_t>(from)];
+    const SkeletonNode& input = nodes_[from];
     return input.is_input && input.base.kind == BaseKind::circle;
   });
   return circles && node.activation.text().starts_with("exp ") && node.activation.last_degree() < 0;
@@ -157,13 +157,12 @@ void Sampler::add_atoms(bool phases, SphereForm sphere) {
 }
 
 void Sampler::visit(Index number, Stream& stream, Product& product) const {
-  const SkeletonNode& node = nodes_[static_cast<std::size_t>(number)];
+  const SkeletonNode& node = nodes_[number];
   if (node.is_input) return visit_input(number, stream, product);
-  if (fourier_[static_cast<std::size_t>(number)]) return fourier(number, stream, product);
+  if (fourier_[number]) return fourier(number, stream, product);
   const Index degree = node.activation.degree(stream.uniform());
   for (Index k = 0; k < degree; ++k)
-    visit(node.in[static_cast<std::size_t>(stream.below(static_cast<Index>(node.in.size())))],
-          stream, product);
+    visit(node.in[stream.below(static_cast<Index>(node.in.size()))], stream, product);
 }
 
 void Sampler::visit_input(Index number, Stream& stream, Product& product) const {
@@ -194,7 +193,7 @@ void Sampler::visit_input(Index number, Stream& stream, Product& product) const 
     case BaseKind::gaussian:
       break;
   }
-  std::vector<double> w(static_cast<std::size_t>(size));
+  std::vector<double> w(size);
   for (double& value : w) value = stream.normal();
   for (std::size_t k = 0; k < w.size(); ++k) {
     double value = base.scale * w[k];
@@ -209,15 +208,14 @@ void Sampler::visit_input(Index number, Stream& stream, Product& product) const 
 
 /// exp(A (mean cos - 1)) = exp(-s^2 |z - z'|^2 / 2) for points z on n circles, s^2 = A / n.
 void Sampler::fourier(Index number, Stream& stream, Product& product) const {
-  const SkeletonNode& node = nodes_[static_cast<std::size_t>(number)];
+  const SkeletonNode& node = nodes_[number];
   const double scale =
       std::sqrt(node.activation.mean_degree() / static_cast<double>(node.in.size())) /
       (2 * std::numbers::pi);
   product.base_factors += 2 * static_cast<Index>(node.in.size());
   for (const Index from : node.in)
     for (const std::uint32_t part : {0u, phases_}) {
-      product.number.push_back(static_cast<std::uint32_t>(columns_) + part +
-                               phase_[static_cast<std::size_t>(from)]);
+      product.number.push_back(static_cast<std::uint32_t>(columns_) + part + phase_[from]);
       product.coefficient.push_back(static_cast<float>(scale * stream.normal()));
     }
 }
@@ -370,7 +368,7 @@ std::string describe_feature(const SkeletonTable& table, const Skeleton& skeleto
   std::string real, phase;
   for (std::size_t k = table.first_factor[column]; k < table.first_factor[column + 1]; ++k) {
     const SkeletonAtom& atom = table.atoms[table.atom[k]];
-    const BaseSpace& base = skeleton.nodes()[static_cast<std::size_t>(atom.node)].base;
+    const BaseSpace& base = skeleton.nodes()[atom.node].base;
     const auto place = static_cast<std::size_t>(std::max<Index>(0, atom.position));
     const Index input = base.columns[place];
     const std::int32_t e = table.exponent[k];
@@ -397,4 +395,4 @@ std::string describe_feature(const SkeletonTable& table, const Skeleton& skeleto
   return fmt::format("{:.6g} {}", table.weight[column], product.empty() ? "1" : product);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

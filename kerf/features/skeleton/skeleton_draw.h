@@ -33,7 +33,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/skeleton/skeleton.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class RealForm { phase, pair };
 inline constexpr const char* kRealFormNames[] = {"phase", "pair"};
@@ -86,4 +86,4 @@ SkeletonTable draw_skeleton(const Skeleton& skeleton, const DrawOptions& options
 /// "sqrt(2) cos(2 a[3] - a[17])": column j in words, for people.
 std::string describe_feature(const SkeletonTable& table, const Skeleton& skeleton, Index j);
 
-}  // namespace kerf
+}  // namespace kerf::detail

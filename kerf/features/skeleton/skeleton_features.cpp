@@ -10,7 +10,7 @@
 #include "kerf/features/skeleton/skeleton_simd.h"
 #include "kerf/linalg/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kTile = 64;  // columns computed before they are written: some cache lines a row
@@ -22,7 +22,7 @@ Matrix<float> transposed(const RowsView& x, Index stride) {
   for (Index r = 0; r < x.rows(); ++r) {
     if (!x.is_sparse()) {
       const auto row = x.dense().row(r);
-      for (Index k = 0; k < x.cols(); ++k) lines(k, r) = row[static_cast<std::size_t>(k)];
+      for (Index k = 0; k < x.cols(); ++k) lines(k, r) = row[k];
       continue;
     }
     const SparseRow row = x.sparse().row(r);
@@ -70,9 +70,9 @@ Index SkeletonFeatures::bytes(Index in_dim, const Options& options) {
 void SkeletonFeatures::fill_atom(const SkeletonAtom& atom, const Matrix<float>& columns,
                                  std::span<float> out) const {
   using Kind = SkeletonAtom::Kind;
-  const BaseSpace& base = skeleton_.nodes()[static_cast<std::size_t>(atom.node)].base;
+  const BaseSpace& base = skeleton_.nodes()[atom.node].base;
   const auto value = [&](Index position, std::size_t r) {
-    const Index column = base.columns[static_cast<std::size_t>(position)];
+    const Index column = base.columns[position];
     return static_cast<double>(columns(column, static_cast<Index>(r)));
   };
   const auto size = static_cast<Index>(base.columns.size());
@@ -147,4 +147,4 @@ void SkeletonFeatures::transform_rows(const RowsView& x, MatrixView<float> out) 
     std::fill(out.row(r).begin() + drawn, out.row(r).end(), 0.0f);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

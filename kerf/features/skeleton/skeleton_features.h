@@ -18,7 +18,7 @@
 #include "kerf/features/skeleton/skeleton_draw.h"
 #include "kerf/kernels/skeleton/skeleton_kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct SkeletonMapOptions {
   Index features = 4096;
@@ -68,4 +68,4 @@ class SkeletonFeatures final : public FeatureMap {
   SkeletonTable table_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 #include "kerf/kernels/skeleton/skeleton_bounds.h"
 #include "tests/oracle/statistics.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kColumns = 8;
@@ -21,7 +21,7 @@ constexpr Index kColumns = 8;
 /// Two rows: circles and gaussians take any number, column 6 is a sign, column 7 a code 0 .. 2.
 Matrix<float> two_rows() {
   Matrix<float> x(2, kColumns);
-  rng::fill_normal(rng::Key{5}, 0, std::span(x.data(), static_cast<std::size_t>(2 * kColumns)));
+  rng::fill_normal(rng::Key{5}, 0, std::span(x.data(), 2 * kColumns));
   for (Index k = 0; k < kColumns; ++k) x(1, k) = 0.6f * x(0, k) + 0.5f * x(1, k);
   x(0, 6) = 1, x(1, 6) = -1;
   x(0, 7) = 2, x(1, 7) = 2;
@@ -240,4 +240,4 @@ TEST(SkeletonBounds, AreTheTheorems) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/random/sincos-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// At most kSkeletonLanes lanes, so that they divide the padded number of rows.
@@ -54,20 +54,19 @@ void columns(const SkeletonTable& table, std::size_t begin, std::size_t end, con
   }
 }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 
 HWY_EXPORT(columns);
 
 void skeleton_columns(const SkeletonTable& table, Index begin, Index end, const float* atoms,
                       const float* numbers, Index stride, float* out) {
   HWY_DYNAMIC_DISPATCH(columns)
-  (table, static_cast<std::size_t>(begin), static_cast<std::size_t>(end), atoms, numbers,
-   static_cast<std::size_t>(stride), out);
+  (table, begin, end, atoms, numbers, stride, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

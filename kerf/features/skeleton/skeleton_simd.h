@@ -4,7 +4,7 @@
 #pragma once
 #include "kerf/features/skeleton/skeleton_draw.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Rows are handled in multiples of this (padded).
 inline constexpr Index kSkeletonLanes = 16;
@@ -15,4 +15,4 @@ inline constexpr Index kSkeletonLanes = 16;
 void skeleton_columns(const SkeletonTable& table, Index begin, Index end, const float* atoms,
                       const float* numbers, Index stride, float* out);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -14,7 +14,7 @@
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kMuchQuicker = 0.5;  // of the best one's time: worth an error that is as good
@@ -79,12 +79,7 @@ class Comparer {
     for (const MapSpec& spec : specs)
       for (const Index m : spec.map == kExactMap ? std::vector<Index>{0} : features)
         out_.entries.push_back(
-            {spec,
-             m,
-             std::vector<Comparison::Run>(static_cast<std::size_t>(options_.seeds)),
-             0,
-             false,
-             {}});
+            {spec, m, std::vector<Comparison::Run>(options_.seeds), 0, false, {}});
     // What may be refused must not cost fits.
     const FitJob job{source_, summary_, fit_, memory_limit_, progress_};
     for (const Comparison::Entry& entry : out_.entries)
@@ -99,7 +94,7 @@ class Comparer {
                       Progress{});
       for (std::size_t e = 0; e < out_.entries.size(); ++e) {
         report(progress_, "comparing", s * std::ssize(out_.entries) + static_cast<Index>(e), total);
-        run_one(out_.entries[e], static_cast<std::size_t>(s), seed, split ? &*split : nullptr);
+        run_one(out_.entries[e], s, seed, split ? &*split : nullptr);
       }
     }
     judge();
@@ -312,4 +307,4 @@ Comparison compare_maps(RowSource& source, const DataSummary& summary,
   return out;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -22,7 +22,7 @@
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/options/fit_options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// A map of the comparison.
 struct MapSpec {
@@ -100,4 +100,4 @@ std::vector<bool> pareto_front(const std::vector<std::vector<double>>& costs);
 std::string compare_report(const Comparison& comparison, const std::string& fit,
                            const std::string& command);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/features/automatic.h"
 #include "kerf/learn/rows/training_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 std::span<const QualityMetric> quality_metrics() {
   using Q = const KernelQuality&;
@@ -109,4 +109,4 @@ std::string describe_quality(const Diagnosis& d) {
       quality_interval(last.maps, "risk_noise").largest);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

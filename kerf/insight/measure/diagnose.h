@@ -19,7 +19,7 @@
 #include "kerf/insight/measure/kernel_quality.h"
 #include "kerf/insight/measure/sampled_map.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct DiagnoseOptions {
   Index sample = 1000, seeds = 5;
@@ -78,4 +78,4 @@ std::string diagnose_report(const Diagnosis& diagnosis, const std::string& comma
 /// "epsilon 0.31: ridge regression on these features has ...": what a person should know.
 std::string describe_quality(const Diagnosis& diagnosis);
 
-}  // namespace kerf
+}  // namespace kerf::detail

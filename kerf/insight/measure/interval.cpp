@@ -8,7 +8,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 double student_quantile(double probability, double degrees) {
   return boost::math::quantile(boost::math::students_t(degrees), probability);
@@ -36,4 +36,4 @@ Interval interval_of(std::span<const double> values, double confidence) {
   return out;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct Interval {
   double mean = 0, sd = 0;        ///< of the numbers; sd with count - 1
@@ -25,4 +25,4 @@ Interval interval_of(std::span<const double> values, double confidence = 0.95);
 /// q with P(t <= q) = probability for Student's t of so many degrees of freedom.
 double student_quantile(double probability, double degrees);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/lanczos.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<double> exact_matrix(const Kernel& kernel, const RowsView& rows) {
@@ -24,7 +24,7 @@ double ratio(double a, double b) { return b > 0 ? a / b : a > 0 ? INFINITY : 0; 
 
 std::vector<double> spectrum_of(const Matrix<double>& matrix) {
   const Index n = matrix.rows();
-  std::vector<double> values(static_cast<std::size_t>(n));
+  std::vector<double> values(n);
   if (n > kDenseRows) {
     const auto product = [&](std::span<const double> v, std::span<double> out) {
       symmetric_product(matrix.view(), v, out);
@@ -106,10 +106,10 @@ std::vector<double> ExactSide::spectrum() const { return spectrum_of(exact_); }
 EntryErrors ExactSide::entry_errors(const Matrix<double>& approximate, double& frobenius) const {
   const Index n = rows();
   const double origin = exact_(0, n - 1);
-  std::vector<RowSums> sums(static_cast<std::size_t>(n));
+  std::vector<RowSums> sums(n);
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      RowSums& row = sums[static_cast<std::size_t>(i)];
+      RowSums& row = sums[i];
       for (Index j = 0; j < n; ++j) {
         const double x = exact_(i, j) - origin, y = approximate(i, j) - origin;
         const double difference = std::abs(approximate(i, j) - exact_(i, j));
@@ -127,7 +127,7 @@ EntryErrors ExactSide::entry_errors(const Matrix<double>& approximate, double& f
   EntryErrors out;
   RowSums all;
   for (Index i = 0; i < n; ++i) {
-    const RowSums& row = sums[static_cast<std::size_t>(i)];
+    const RowSums& row = sums[i];
     all.absolute += row.absolute;
     all.square += row.square;
     all.k += row.k;
@@ -157,7 +157,7 @@ KernelQuality ExactSide::compare(MatrixView<const float> z, bool with_spectrum) 
   q.relative_frobenius = ratio(frobenius, frobenius_);
   q.statistical_dimension = statistical_dimension_;
 
-  std::vector<double> first(static_cast<std::size_t>(n)), second(static_cast<std::size_t>(n));
+  std::vector<double> first(n), second(n);
   const auto difference = [&](std::span<const double> v, std::span<double> to) {
     symmetric_product(approximate.view(), v, to);
     symmetric_product(exact_.view(), v, first);
@@ -191,4 +191,4 @@ Index ExactSide::bytes(Index rows, Index features) {
   return rows * rows * 8 * (3 + dense) + rows * (4 * features + 8 * 400);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

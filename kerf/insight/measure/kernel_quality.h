@@ -29,7 +29,7 @@
 #include "kerf/insight/measure/spectral.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Rows up to which all eigenvalues are computed.
 inline constexpr Index kDenseRows = 1024;
@@ -87,4 +87,4 @@ class ExactSide {
   double statistical_dimension_ = 0, trace_ = 0, frobenius_ = 0, norm_ = 0;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -14,12 +14,12 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/lanczos.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
   Matrix<float> z(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(z.data(), static_cast<std::size_t>(rows * cols)));
+  rng::fill_normal(rng::Key{seed}, 0, std::span(z.data(), rows * cols));
   return z;
 }
 
@@ -51,7 +51,7 @@ TEST(Lanczos, FindsTheEndsOfADenseSpectrum) {
   for (const Index n : {1, 2, 7, 60, 300, 700}) {  // more than the 400 steps it may take, too
     const Matrix<double> k = feature_gram(gaussian(n, 2 * n, 5).view());
     Matrix<double> vectors = copy(k);
-    std::vector<double> all(static_cast<std::size_t>(n));
+    std::vector<double> all(n);
     blas::symmetric_eigen(vectors.view(), all);
     const auto product = [&](std::span<const double> v, std::span<double> out) {
       symmetric_product(k.view(), v, out);
@@ -84,10 +84,10 @@ TEST(Lanczos, ProductsAreThoseOfTheDefinitionForAnyThreads) {
   upper_transposed_product(u.view(), v, transposed);
   for (Index i = 0; i < n; ++i) {
     double plain = 0, other = 0;
-    for (Index j = i; j < n; ++j) plain += u(i, j) * v[static_cast<std::size_t>(j)];
-    for (Index j = 0; j <= i; ++j) other += u(j, i) * v[static_cast<std::size_t>(j)];
-    EXPECT_NEAR(out[static_cast<std::size_t>(i)], plain, 1e-11);
-    EXPECT_NEAR(transposed[static_cast<std::size_t>(i)], other, 1e-11);
+    for (Index j = i; j < n; ++j) plain += u(i, j) * v[j];
+    for (Index j = 0; j <= i; ++j) other += u(j, i) * v[j];
+    EXPECT_NEAR(out[i], plain, 1e-11);
+    EXPECT_NEAR(transposed[i], other, 1e-11);
   }
   const int before = threads();
   set_threads(before == 1 ? 2 : 1);
@@ -217,7 +217,7 @@ TEST(KernelQuality, LeadingEigenvaluesOfManyRowsAreThoseOfTheDenseMatrix) {
   const auto leading = ExactSide(copy(k), 1).spectrum();
   ASSERT_GE(std::ssize(leading), kLeadingEigenvalues);
   Matrix<double> vectors = copy(k);
-  std::vector<double> all(static_cast<std::size_t>(n));
+  std::vector<double> all(n);
   blas::symmetric_eigen(vectors.view(), all);
   for (std::size_t i = 0; i < static_cast<std::size_t>(kLeadingEigenvalues); ++i)
     EXPECT_NEAR(leading[i], all[all.size() - 1 - i], 1e-5 * all.back()) << i;
@@ -291,4 +291,4 @@ TEST(Diagnose, PromisesWhatTheWorstSeedKeeps) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

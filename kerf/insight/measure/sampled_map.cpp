@@ -8,7 +8,7 @@
 #include "kerf/learn/rows/training_rows.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 namespace {
 
@@ -88,4 +88,4 @@ Matrix<float> SampledMap::features(Index count, std::uint64_t seed, double* seco
   return z;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

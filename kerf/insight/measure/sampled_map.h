@@ -11,7 +11,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/features/scaling.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// "256,1024" to numbers, ascending; Error (usage) for anything else.
 std::vector<Index> parse_sizes(const std::string& text);
@@ -54,4 +54,4 @@ class SampledMap {
   Index memory_limit_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<double> copy(MatrixView<const double> a) {
@@ -25,7 +25,7 @@ double frobenius(const Matrix<double>& a) {
 }
 
 std::vector<double> eigenvalues(Matrix<double>& a) {
-  std::vector<double> values(static_cast<std::size_t>(a.rows()));
+  std::vector<double> values(a.rows());
   blas::symmetric_eigen(a.view(), values);
   return values;
 }
@@ -55,7 +55,7 @@ SpectralQuality compare_spectra(MatrixView<const double> exact,
   // positive semi-definite matrix is negative by rounding only.
   const auto values = eigenvalues(vectors);
   for (Index i = 0; i < n; ++i) {
-    const double value = std::max(0.0, values[static_cast<std::size_t>(i)]);
+    const double value = std::max(0.0, values[i]);
     found.statistical_dimension += value / (value + ridge);
     for (double& v : vectors.row(i)) v /= std::sqrt(value + ridge);
   }
@@ -103,4 +103,4 @@ Matrix<double> feature_gram(MatrixView<const float> z) {
   return gram;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -20,7 +20,7 @@
 #pragma once
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct SpectralQuality {
   double epsilon = 0;
@@ -38,4 +38,4 @@ SpectralQuality compare_spectra(MatrixView<const double> exact,
 /// Z Z^T in double, symmetric to the last bit; by tiles, half of them mirrored.
 Matrix<double> feature_gram(MatrixView<const float> z);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,12 +9,12 @@
 #include "kerf/core/random/random.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
   Matrix<float> z(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(z.data(), static_cast<std::size_t>(rows * cols)));
+  rng::fill_normal(rng::Key{seed}, 0, std::span(z.data(), rows * cols));
   return z;
 }
 
@@ -91,4 +91,4 @@ TEST(Spectral, GramOfFeaturesIsTheirInnerProducts) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/insight/compare/compare.h"
 #include "kerf/insight/pages/html.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Entry = Comparison::Entry;
@@ -133,4 +133,4 @@ std::string compare_report(const Comparison& c, const std::string& fit,
   return html::page("kerf compare", c.recommendation, body);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/insight/measure/diagnose.h"
 #include "kerf/insight/pages/html.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::string with_interval(const Interval& found) {
@@ -127,4 +127,4 @@ std::string diagnose_report(const Diagnosis& d, const std::string& command) {
   return html::page("kerf diagnose: " + d.map, headline + ".", body);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/system/memory.h"
 #include "kerf/insight/pages/html.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPairs = 1000;           // points of the scatter
@@ -107,7 +107,7 @@ ImageShape shape_of(const Model& model) {
 }
 
 std::string value_text(const Model& model, const std::vector<double>& values) {
-  if (model.task == Task::classification) return model.classes[static_cast<std::size_t>(values[0])];
+  if (model.task == Task::classification) return model.classes[values[0]];
   std::vector<std::string> numbers;
   for (const double value : values) numbers.push_back(html::number(value));
   return fmt::format("{}", fmt::join(numbers, ", "));
@@ -116,10 +116,9 @@ std::string value_text(const Model& model, const std::vector<double>& values) {
 /// The numbers of a block's only row.
 std::vector<float> dense_row(const RowBlock& block) {
   if (!block.is_sparse) return {block.dense.row(0).begin(), block.dense.row(0).end()};
-  std::vector<float> row(static_cast<std::size_t>(block.x().cols()), 0.0f);
+  std::vector<float> row(block.x().cols(), 0.0f);
   const SparseRow only = block.x().sparse().row(0);
-  for (std::size_t k = 0; k < only.values.size(); ++k)
-    row[static_cast<std::size_t>(only.columns[k])] = only.values[k];
+  for (std::size_t k = 0; k < only.values.size(); ++k) row[only.columns[k]] = only.values[k];
   return row;
 }
 
@@ -164,9 +163,8 @@ std::string confused_pairs(const Model& model, const Matrix<double>& confusion) 
   if (std::ssize(pairs) > kConfused) pairs.resize(kConfused);
   std::vector<std::vector<std::string>> rows;
   for (const Pair& pair : pairs)
-    rows.push_back({model.classes[static_cast<std::size_t>(pair.truth)],
-                    model.classes[static_cast<std::size_t>(pair.predicted)],
-                    html::number(pair.count)});
+    rows.push_back(
+        {model.classes[pair.truth], model.classes[pair.predicted], html::number(pair.count)});
   return rows.empty() ? "<p>None.</p>" : html::table({"true", "predicted", "rows"}, rows);
 }
 
@@ -258,4 +256,4 @@ std::string fit_report(const FitResult& result, const DataSummary& summary, cons
   return html::page("kerf fit: " + model.recipe.map, headline(test, report), body);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// What the page shows of rows that the model has not seen.
 struct TestView {
@@ -28,4 +28,4 @@ TestView look_at_test(const Model& model, RowSource& source, Score score, std::s
 /// The page.  `test` may be nullptr: no rows were held out.
 std::string fit_report(const FitResult& result, const DataSummary& summary, const TestView* test);
 
-}  // namespace kerf
+}  // namespace kerf::detail

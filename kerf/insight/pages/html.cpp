@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kerf::html {
+namespace kerf::detail::html {
 namespace {
 
 constexpr const char* kStyle = R"svg(
@@ -105,7 +105,7 @@ std::string heat_table(const std::string& corner, const std::vector<std::string>
   for (Index i = 0; i < counts.rows; ++i) {
     double total = 0;
     for (const double c : counts.row(i)) total += c;
-    out += fmt::format("<tr><th scope=\"row\">{}</th>", escape(names[static_cast<std::size_t>(i)]));
+    out += fmt::format("<tr><th scope=\"row\">{}</th>", escape(names[i]));
     for (Index j = 0; j < counts.cols; ++j) {
       const double part = total > 0 ? counts(i, j) / total : 0;
       out += fmt::format(
@@ -173,4 +173,4 @@ std::string page(const std::string& title, const std::string& headline, const st
       escape(title), kStyle, escape(headline), body, kScript);
 }
 
-}  // namespace kerf::html
+}  // namespace kerf::detail::html

@@ -13,7 +13,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/view.h"
 
-namespace kerf::html {
+namespace kerf::detail::html {
 
 /// Text with & < > " made literal.
 std::string escape(std::string_view text);
@@ -78,4 +78,4 @@ std::string section(const std::string& heading, const std::string& body);
 /// The whole page.
 std::string page(const std::string& title, const std::string& headline, const std::string& body);
 
-}  // namespace kerf::html
+}  // namespace kerf::detail::html

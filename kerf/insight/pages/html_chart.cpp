@@ -8,7 +8,7 @@
 
 #include "kerf/insight/pages/html.h"
 
-namespace kerf::html {
+namespace kerf::detail::html {
 namespace {
 
 constexpr const char* kColours[] = {"var(--accent)", "var(--second)", "var(--third)",
@@ -286,4 +286,4 @@ std::string bars(const std::string& caption,
       caption, "", "");
 }
 
-}  // namespace kerf::html
+}  // namespace kerf::detail::html

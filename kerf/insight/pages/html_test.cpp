@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace kerf::html {
+namespace kerf::detail::html {
 namespace {
 
 Index count(const std::string& text, const std::string& what) {
@@ -72,4 +72,4 @@ TEST(Html, EscapesWhatUsersWrote) {
 }
 
 }  // namespace
-}  // namespace kerf::html
+}  // namespace kerf::detail::html

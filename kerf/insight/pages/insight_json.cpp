@@ -8,7 +8,7 @@
 #include "kerf/core/option_value.h"
 #include "kerf/core/system/memory.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -152,4 +152,4 @@ std::string to_json(const Comparison& c, const std::string& fit) {
   return text_of(json);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

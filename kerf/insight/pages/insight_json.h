@@ -9,11 +9,11 @@
 #include "kerf/insight/measure/diagnose.h"
 #include "kerf/insight/plan/plan.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 std::string to_json(const Diagnosis& diagnosis);
 /// `fit`: the command that is recommended.
 std::string to_json(const Plan& plan, const std::string& fit);
 std::string to_json(const Comparison& comparison, const std::string& fit);
 
-}  // namespace kerf
+}  // namespace kerf::detail

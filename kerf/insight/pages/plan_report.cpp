@@ -9,7 +9,7 @@
 #include "kerf/insight/pages/html.h"
 #include "kerf/insight/plan/plan.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr const char* kGoalLabels[] = {"spectral epsilon", "relative error of the kernel",
@@ -103,4 +103,4 @@ std::string plan_report(const Plan& plan, const std::string& fit, const std::str
   return html::page("kerf plan: " + plan.map, headline(plan), body);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Levels = std::vector<std::vector<Index>>;
@@ -16,8 +16,7 @@ Levels levels_of(const Skeleton& skeleton) {
   std::vector<std::size_t> level(nodes.size(), 0);
   Levels levels(static_cast<std::size_t>(skeleton.depth()) + 1);
   for (std::size_t v = 0; v < nodes.size(); ++v) {
-    for (const Index from : nodes[v].in)
-      level[v] = std::max(level[v], level[static_cast<std::size_t>(from)] + 1);
+    for (const Index from : nodes[v].in) level[v] = std::max(level[v], level[from] + 1);
     levels[level[v]].push_back(static_cast<Index>(v));
   }
   return levels;
@@ -39,7 +38,7 @@ std::string kind_of(const SkeletonNode& node) {
 /// "100 nodes: exp 0.25 of 75"; several kinds with how many there are of each.
 std::string summary_of(const Skeleton& skeleton, const std::vector<Index>& level) {
   std::map<std::string, Index> kinds;
-  for (const Index v : level) ++kinds[kind_of(skeleton.nodes()[static_cast<std::size_t>(v)])];
+  for (const Index v : level) ++kinds[kind_of(skeleton.nodes()[v])];
   std::vector<std::string> parts;
   for (const auto& [kind, count] : kinds)
     parts.push_back(kinds.size() == 1 ? kind : fmt::format("{} {}", count, kind));
@@ -86,7 +85,7 @@ std::string skeleton_svg(const Skeleton& skeleton, Index most) {
     const auto count = static_cast<Index>(levels[k].size());
     const Index drawn = std::min(count, most);
     for (Index i = 0; i < drawn; ++i)
-      place[levels[k][static_cast<std::size_t>(i * count / drawn)]] = {
+      place[levels[k][i * count / drawn]] = {
           (static_cast<double>(i) + 0.5) * width / static_cast<double>(drawn),
           height - margin - step * static_cast<double>(k)};
   }
@@ -95,7 +94,7 @@ std::string skeleton_svg(const Skeleton& skeleton, Index most) {
       "font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       width, height);
   for (const auto& [v, at] : place)
-    for (const Index from : skeleton.nodes()[static_cast<std::size_t>(v)].in) {
+    for (const Index from : skeleton.nodes()[v].in) {
       const auto below = place.find(from);
       if (below == place.end()) continue;
       svg += fmt::format(
@@ -104,7 +103,7 @@ std::string skeleton_svg(const Skeleton& skeleton, Index most) {
           below->second.first, below->second.second, at.first, at.second);
     }
   for (const auto& [v, at] : place) {
-    const SkeletonNode& node = skeleton.nodes()[static_cast<std::size_t>(v)];
+    const SkeletonNode& node = skeleton.nodes()[v];
     svg += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"><title>{}: {}</title></circle>\n",
         at.first, at.second, 5, node.is_input ? "#54a24b" : "#f58518", escaped(node.name),
@@ -120,4 +119,4 @@ std::string skeleton_svg(const Skeleton& skeleton, Index most) {
   return svg + "</svg>\n";
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 
 #include "kerf/kernels/skeleton/skeleton.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// One line a level from the output down, then columns, edges and C(S).
 std::string skeleton_outline(const Skeleton& skeleton);
@@ -16,4 +16,4 @@ std::string skeleton_outline(const Skeleton& skeleton);
 /// Levels as rows of dots with their edges; of a long level `most` nodes, evenly spread, are drawn.
 std::string skeleton_svg(const Skeleton& skeleton, Index most = 48);
 
-}  // namespace kerf
+}  // namespace kerf::detail

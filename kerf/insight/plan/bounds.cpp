@@ -7,7 +7,7 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/linalg/lanczos.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::string option(const Params& options, const char* name) {
@@ -112,8 +112,7 @@ double squared_norm_of_rows(const RowsView& rows, double bias) {
       const auto each = [&](auto body) {
         if (rows.is_sparse()) {
           const SparseRow row = rows.sparse().row(i);
-          for (std::size_t k = 0; k < row.values.size(); ++k)
-            body(static_cast<std::size_t>(row.columns[k]), row.values[k]);
+          for (std::size_t k = 0; k < row.values.size(); ++k) body(row.columns[k], row.values[k]);
         } else {
           const auto row = rows.dense().row(i);
           for (std::size_t k = 0; k < row.size(); ++k) body(k, row[k]);
@@ -127,4 +126,4 @@ double squared_norm_of_rows(const RowsView& rows, double bias) {
   return extreme_eigenvalues(d, product, SpectrumEnd::largest, {1e-4, 100}).largest;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -28,7 +28,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class PlanGoal { epsilon, kernel_error, validation_error };
 inline constexpr const char* kGoalNames[] = {"epsilon", "kernel_error", "validation_error"};
@@ -57,4 +57,4 @@ std::vector<FeatureBound> published_bounds(const BoundInputs& inputs);
 /// |X|_2^2 with a column `bias` appended.
 double squared_norm_of_rows(const RowsView& rows, double bias);
 
-}  // namespace kerf
+}  // namespace kerf::detail

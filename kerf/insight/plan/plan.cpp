@@ -17,7 +17,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kFirstFeatures = 32;
@@ -207,8 +207,7 @@ class Planner {
     constexpr Index kFeatures = 1024;
     const Index n = sample_rows();
     Matrix<float> z(n, kFeatures);
-    rng::fill_normal(rng::Key{0}.child("speed"), 0,
-                     std::span(z.data(), static_cast<std::size_t>(n * kFeatures)));
+    rng::fill_normal(rng::Key{0}.child("speed"), 0, std::span(z.data(), n * kFeatures));
     Matrix<double> y(n, 1);
     y.fill(0);
     const Origin origin = origin_of(z.view(), y.view());
@@ -302,4 +301,4 @@ Plan make_plan(RowSource& source, const DataSummary& summary, const std::string&
   return plan;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

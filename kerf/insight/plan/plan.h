@@ -28,7 +28,7 @@
 #include "kerf/insight/plan/bounds.h"
 #include "kerf/learn/options/fit_options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct PlanOptions {
   double epsilon = 0, kernel_error = 0, validation_error = 0;
@@ -108,4 +108,4 @@ FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const P
 /// `fit`: the command that was recommended; `command` repeats the plan.
 std::string plan_report(const Plan& plan, const std::string& fit, const std::string& command);
 
-}  // namespace kerf
+}  // namespace kerf::detail

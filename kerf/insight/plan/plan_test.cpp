@@ -12,7 +12,7 @@
 #include "kerf/insight/plan/size_search.h"
 #include "kerf/learn/fit/trainer.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Values c m^-b times log-normal noise, each drawn once.
@@ -307,4 +307,4 @@ TEST(Compare, ParetoFrontIsWhatNothingBeats) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/insight/measure/interval.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kConfidence = 0.975;  // of one more value; one-sided
@@ -270,4 +270,4 @@ SizeSearchResult search_size(const SizeSearch& search) {
   return Search(search).run();
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

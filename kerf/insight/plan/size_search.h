@@ -10,7 +10,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct SizeSearch {
   double target = 0;
@@ -38,4 +38,4 @@ struct SizeSearchResult {
 
 SizeSearchResult search_size(const SizeSearch& search);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/require.h"
 #include "kerf/io/finite.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr Index kMostColumns = Index{1} << 30;
@@ -148,14 +148,14 @@ class ArrayReader final : public Reader {
   void read_columns(RawBlock& block, Index rows) {
     const Index size = element_size(header_.type);
     block.cells.resize(rows, columns_);
-    bytes_.resize(static_cast<std::size_t>(rows * size));
-    column_.resize(static_cast<std::size_t>(rows));
+    bytes_.resize(rows * size);
+    column_.resize(rows);
     for (Index j = 0; j < columns_; ++j) {
       const Index offset = header_.data_offset + (j * header_.rows() + row_) * size;
       KERF_REQUIRE(input_.file().read(offset, bytes_.data(), bytes_.size()) == bytes_.size(), data,
                    "{} is cut short", input_.name());
       convert_elements(header_.type, header_.swapped, bytes_.data(), rows, column_.data());
-      for (Index i = 0; i < rows; ++i) block.cells(i, j) = column_[static_cast<std::size_t>(i)];
+      for (Index i = 0; i < rows; ++i) block.cells(i, j) = column_[i];
       if (j == spelled_) spell(bytes_.data(), 1, rows, block);
     }
   }
@@ -246,4 +246,4 @@ std::unique_ptr<Reader> open_array(InputStream input, ArrayHeader header) {
   return std::make_unique<ArrayReader>(std::move(input), std::move(header));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

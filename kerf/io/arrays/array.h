@@ -9,7 +9,7 @@
 #include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 enum class ElementType { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 };
 
@@ -33,4 +33,4 @@ struct ArrayHeader {
 /// that cannot be meant are an Error (data) before anything is allocated.
 std::unique_ptr<Reader> open_array(InputStream input, ArrayHeader header);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

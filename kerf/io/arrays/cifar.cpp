@@ -6,7 +6,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr Index kPlane = 32 * 32, kPixels = 3 * kPlane;
@@ -114,4 +114,4 @@ std::unique_ptr<Reader> open_cifar(InputStream input, const ReadOptions&) {
   return std::make_unique<CifarReader>(std::move(input));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -10,7 +10,7 @@
 #include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// The labels at every record's place are possible ones; a file of a few records must be called
 /// *.bin or *batch*, too.
@@ -18,4 +18,4 @@ bool looks_like_cifar(std::string_view head, const std::string& path);
 
 std::unique_ptr<Reader> open_cifar(InputStream input, const ReadOptions& options);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -5,7 +5,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 /// The element type of a type byte; false if there is none.
@@ -81,4 +81,4 @@ std::string labels_sibling(const std::string& path) {
   return "";
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

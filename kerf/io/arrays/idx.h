@@ -8,7 +8,7 @@
 
 #include "kerf/io/arrays/array.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 bool looks_like_idx(std::string_view head);
 
@@ -18,4 +18,4 @@ std::unique_ptr<Reader> open_idx(InputStream input, const ReadOptions& options);
 /// train-labels-idx1-ubyte.gz), compressed or not; "" if there is none.
 std::string labels_sibling(const std::string& path);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

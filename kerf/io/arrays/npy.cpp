@@ -6,7 +6,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -61,7 +61,7 @@ class HeaderText {
       KERF_REQUIRE(error == std::errc() && size >= 0 && sizes.size() < 8, data,
                    "{} is damaged: {} is no size of an array", name_, quoted(rest));
       sizes.push_back(size);
-      rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+      rest.remove_prefix(end - rest.data());
       if (rest.starts_with('L')) rest.remove_prefix(1);  // Python 2 wrote 3L
     }
   }
@@ -129,4 +129,4 @@ std::unique_ptr<Reader> open_npy(InputStream input, const ReadOptions&) {
   return open_array(std::move(input), std::move(header));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -7,7 +7,7 @@
 
 #include "kerf/io/arrays/array.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 bool looks_like_npy(std::string_view head);
 
@@ -16,4 +16,4 @@ ArrayHeader read_npy_header(InputStream& input);
 
 std::unique_ptr<Reader> open_npy(InputStream input, const ReadOptions& options);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

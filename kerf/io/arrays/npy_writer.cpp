@@ -5,7 +5,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 /// Room for any shape, and a multiple of 64 as the format wants.
 constexpr std::size_t kHeaderBytes = 128;
@@ -68,4 +68,4 @@ void NpyWriter::commit() {
   file_.commit();
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

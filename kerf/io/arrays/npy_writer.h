@@ -7,7 +7,7 @@
 #include "kerf/core/system/atomic_file.h"
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class NpyWriter {
  public:
@@ -36,4 +36,4 @@ class NpyWriter {
   Type type_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/io/arrays/npy.h"
 #include "kerf/io/combine.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 /// An array in the archive.
@@ -77,7 +77,7 @@ Place read_large_place(const File& file, Index end) {
 std::map<std::string, Member> read_directory(const File& file) {
   constexpr Index kEndBytes = 22, kLongestComment = 65535, kEntryBytes = 46;
   const Index tail_size = std::min(file.size(), kEndBytes + kLongestComment);
-  std::string tail(static_cast<std::size_t>(tail_size), '\0');
+  std::string tail(tail_size, '\0');
   if (file.read(file.size() - tail_size, tail.data(), tail.size()) != tail.size())
     fail_damaged(file);
   const std::size_t end = tail.rfind("PK\5\6");
@@ -90,7 +90,7 @@ std::map<std::string, Member> read_directory(const File& file) {
   const auto [offset, size] = place;
   if (offset < 0 || size < 0 || offset > file.size() || size > file.size() - offset)
     fail_damaged(file);
-  std::string directory(static_cast<std::size_t>(size), '\0');
+  std::string directory(size, '\0');
   if (file.read(offset, directory.data(), directory.size()) != directory.size()) fail_damaged(file);
   std::map<std::string, Member> members;
   std::string_view rest = directory;
@@ -222,4 +222,4 @@ std::unique_ptr<Reader> open_npz(InputStream input, const ReadOptions& options) 
                      file->name() + ":X", file->name() + ":y");
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

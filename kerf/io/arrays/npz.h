@@ -8,11 +8,11 @@
 #include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// A zip file whose first member is an npy file.
 bool looks_like_npz(std::string_view head);
 
 std::unique_ptr<Reader> open_npz(InputStream input, const ReadOptions& options);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -8,7 +8,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 18;
@@ -124,4 +124,4 @@ std::unique_ptr<Decoder> make_decoder(std::shared_ptr<const File> file, bool& co
   return std::make_unique<PlainDecoder>(std::move(bytes));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -7,7 +7,7 @@
 
 #include "kerf/io/bytes/input_stream.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// A file's own bytes in order, with a look ahead.
 class FileBytes {
@@ -37,4 +37,4 @@ std::unique_ptr<Decoder> make_decoder(std::shared_ptr<const File> file, bool& co
 std::unique_ptr<Decoder> make_xz_decoder(std::unique_ptr<FileBytes> bytes);
 std::unique_ptr<Decoder> make_zstd_decoder(std::unique_ptr<FileBytes> bytes);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

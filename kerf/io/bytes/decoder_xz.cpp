@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/io/bytes/decoder.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 /// xz -9 needs 65 MB; a file that wants more than this is no honest one.
@@ -55,4 +55,4 @@ std::unique_ptr<Decoder> make_xz_decoder(std::unique_ptr<FileBytes> bytes) {
   return std::make_unique<XzDecoder>(std::move(bytes));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

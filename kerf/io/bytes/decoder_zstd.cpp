@@ -4,7 +4,7 @@
 #include "kerf/core/require.h"
 #include "kerf/io/bytes/decoder.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 /// Zstandard, of one frame or several one after another.
@@ -47,4 +47,4 @@ std::unique_ptr<Decoder> make_zstd_decoder(std::unique_ptr<FileBytes> bytes) {
   return std::make_unique<ZstdDecoder>(std::move(bytes));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -14,7 +14,7 @@
 #include "kerf/core/system/interrupt.h"
 #include "kerf/io/bytes/decoder.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr std::size_t kChunk = 1 << 20;
@@ -143,10 +143,10 @@ void InputStream::read_some(std::vector<char>& to, Index bytes) {
   for (Index done = 0; done < bytes;) {
     // Double what is there, so that memory never exceeds twice the real size plus a chunk.
     const Index step = std::min(bytes - done, std::max<Index>(kChunk, done));
-    to.resize(static_cast<std::size_t>(done + step));
-    const std::size_t got = read(to.data() + done, static_cast<std::size_t>(step));
+    to.resize(done + step);
+    const std::size_t got = read(to.data() + done, step);
     done += static_cast<Index>(got);
-    to.resize(static_cast<std::size_t>(done));
+    to.resize(done);
     if (static_cast<Index>(got) < step) return;
   }
 }
@@ -160,4 +160,4 @@ void InputStream::rewind() {
   decoder_ = make_ ? make_() : make_decoder(file_, compressed_);
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -15,7 +15,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// An open file: seekable (read at any offset, from several streams) or a pipe (read once).
 class File {
@@ -89,4 +89,4 @@ class InputStream {
   std::size_t begin_ = 0;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -9,7 +9,7 @@
 #include "kerf/io/dataset/test_files.h"
 #include "kerf/io/table/column_tally.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using io::error_of;
@@ -96,7 +96,7 @@ TEST(RowNumbers, AreThoseOfTheFile) {
     text += (i % 1000 == 7 ? "" : std::to_string(i)) + "," + std::to_string(0.5 * i) + "\n";
   auto data = open_dataset({folder.write("t.csv", text)}, {.missing = Missing::drop}, rng::Key{1});
   const auto check = [](RowSource& source, Index rows) {
-    const RowBlock all = kerf::read_all(source);
+    const RowBlock all = kerf::detail::read_all(source);
     ASSERT_EQ(all.rows(), rows);
     for (Index i = 0; i < rows; ++i)
       ASSERT_EQ(static_cast<float>(all.number_of(i)), all.dense(i, 0));
@@ -110,9 +110,9 @@ TEST(RowNumbers, AreThoseOfTheFile) {
   };
   check(*data.source, 4995);
   HoldoutSource held_out(*data.source, 0.25, rng::Key{3}, true);
-  check(held_out, kerf::read_all(held_out).rows());
+  check(held_out, kerf::detail::read_all(held_out).rows());
   EXPECT_TRUE(data.summary.sample.numbers.empty());
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/io/registry.h"
 #include "kerf/io/table/scan.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::string name_of(const std::vector<std::string>& paths) {
@@ -121,7 +121,7 @@ void EncodedSource::read_ahead() {
 void EncodedSource::number_rows() {
   if (ahead_.numbers.empty() && raw_rows_ == rows_) return;
   if (ahead_.numbers.empty()) {
-    ahead_.numbers.resize(static_cast<std::size_t>(ahead_.rows()));
+    ahead_.numbers.resize(ahead_.rows());
     std::iota(ahead_.numbers.begin(), ahead_.numbers.end(), 0);
   }
   for (Index& number : ahead_.numbers) number += raw_rows_;
@@ -196,4 +196,4 @@ std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& pa
   return std::make_unique<EncodedSource>(std::move(reader), columns, name, targets, options.rows);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/io/table/encoding.h"
 #include "kerf/io/table/raw_fingerprint.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Encoded rows of files, block by block.  While the caller works on a block, the next one is read
 /// and encoded on another thread.  A pass that reads other rows than the first one is an Error.
@@ -100,4 +100,4 @@ std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& pa
                                               io::Targets targets = io::Targets::optional,
                                               const std::string& target = {});
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 
 #include "kerf/io/dataset/test_files.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using io::error_of;
@@ -391,4 +391,4 @@ TEST_F(DatasetTest, MissingPixelsGetTheMeanOfTheirPixel) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

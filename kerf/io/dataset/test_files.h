@@ -15,7 +15,7 @@
 #include "kerf/io/dataset/dataset.h"
 #include "kerf/io/registry.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 class TestFolder {
  public:
@@ -142,4 +142,4 @@ inline RowBlock gather(RowSource& source) {
   return all;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -9,12 +9,12 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/memory.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 const ColumnTally::Words ColumnTally::kNone = {};
 
 ColumnTally::ColumnTally(Index columns, Index memory_limit) : memory_limit_(memory_limit) {
-  shift_.assign(static_cast<std::size_t>(columns), 0.0);
+  shift_.assign(columns, 0.0);
   sum_ = square_ = shift_;
   least_.assign(shift_.size(), std::numeric_limits<double>::infinity());
   greatest_.assign(shift_.size(), -std::numeric_limits<double>::infinity());
@@ -54,8 +54,7 @@ void ColumnTally::add_cells(std::span<double> row, std::span<const OddCell> odd)
     greatest[j] = row[j] > greatest[j] ? row[j] : greatest[j];
   }
   for (const OddCell& cell : odd)
-    if (cell.column != kLabelColumn)
-      row[static_cast<std::size_t>(cell.column)] = shift_[static_cast<std::size_t>(cell.column)];
+    if (cell.column != kLabelColumn) row[cell.column] = shift_[cell.column];
   const double* cells = row.data();
   const double* shift = shift_.data();
   double* sum = sum_.data();
@@ -101,11 +100,11 @@ void ColumnTally::add_sparse(const SparseRow& row) {
   if (needed > columns()) {
     require_memory(needed * 48, memory_limit_, fmt::format("sparse rows of {} columns", needed),
                    "the largest index of the file is the number of its columns");
-    sum_.resize(static_cast<std::size_t>(needed));
-    square_.resize(static_cast<std::size_t>(needed));
-    shift_.resize(static_cast<std::size_t>(needed));
-    least_.resize(static_cast<std::size_t>(needed));
-    greatest_.resize(static_cast<std::size_t>(needed));
+    sum_.resize(needed);
+    square_.resize(needed);
+    shift_.resize(needed);
+    least_.resize(needed);
+    greatest_.resize(needed);
   }
   for (std::size_t k = 0; k < row.values.size(); ++k) {
     const auto j = static_cast<std::size_t>(row.columns[k]);
@@ -138,4 +137,4 @@ double ColumnTally::mean_square(Index column) const {
          static_cast<double>(std::max<Index>(rows_, 1));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -11,7 +11,7 @@
 #include "kerf/io/table/encoding.h"
 #include "kerf/io/text/number.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// Sums are taken around the first row's values, so that large offsets lose no digits.
 class ColumnTally {
@@ -43,8 +43,8 @@ class ColumnTally {
   /// Over all rows, with the mean in place of missing cells.
   double mean_square(Index column) const;
   /// Of the numbers, 0 among them where rows are sparse; none seen: least > greatest.
-  double least(Index column) const { return least_[static_cast<std::size_t>(column)]; }
-  double greatest(Index column) const { return greatest_[static_cast<std::size_t>(column)]; }
+  double least(Index column) const { return least_[column]; }
+  double greatest(Index column) const { return greatest_[column]; }
 
   /// Sparse: smallest and largest index that occurred; columns() is one more than the largest.
   Index smallest_index() const { return smallest_; }
@@ -77,4 +77,4 @@ class ColumnTally {
   std::map<Index, Words> words_;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -7,7 +7,7 @@
 
 #include "kerf/io/finite.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 TEST(ColumnTally, BytesAreSummedWithoutOverflow) {
@@ -48,4 +48,4 @@ TEST(AllFinite, FindsOneValueAnywhere) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -8,7 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/rows/image_text.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr const char* kTaskNames[] = {"auto", "regression", "classification"};
@@ -96,7 +96,7 @@ void plan_targets(Encoding& encoding, const Finder& finder, const DataOptions& o
   }
   KERF_REQUIRE(!encoding.targets.empty(), usage, "--target is empty");
   for (const Index j : encoding.targets) {
-    EncodedColumn& column = encoding.columns[static_cast<std::size_t>(j)];
+    EncodedColumn& column = encoding.columns[j];
     KERF_REQUIRE(column.role == Role::number, usage,
                  "--target: {} is given twice, or dropped, or the weights",
                  column_label(column.name, j));
@@ -107,14 +107,13 @@ void plan_targets(Encoding& encoding, const Finder& finder, const DataOptions& o
 void plan_table(Encoding& encoding, const io::Schema& schema, const DataOptions& options,
                 const std::string& source) {
   const Finder finder(schema, source);
-  encoding.columns.resize(static_cast<std::size_t>(schema.columns));
+  encoding.columns.resize(schema.columns);
   for (std::size_t j = 0; j < schema.names.size(); ++j) encoding.columns[j].name = schema.names[j];
   for (const std::string& word : split(options.drop))
-    for (const Index j : finder.columns(word, "drop"))
-      encoding.columns[static_cast<std::size_t>(j)].role = Role::dropped;
+    for (const Index j : finder.columns(word, "drop")) encoding.columns[j].role = Role::dropped;
   if (!options.weights.empty()) {
     const Index j = finder.column(options.weights, "weights");
-    Role& role = encoding.columns[static_cast<std::size_t>(j)].role;
+    Role& role = encoding.columns[j].role;
     KERF_REQUIRE(role == Role::number, usage, "--weights {}: that column is dropped",
                  options.weights);
     role = Role::weight;
@@ -164,10 +163,10 @@ Encoding with_target(const Encoding& encoding, const Schema& schema, const std::
                                          : finder.column(target, "target");
   Encoding moved = encoding;
   auto& columns = moved.columns;
-  EncodedColumn column = std::move(columns[static_cast<std::size_t>(encoding.targets[0])]);
+  EncodedColumn column = std::move(columns[encoding.targets[0]]);
   columns.erase(columns.begin() + encoding.targets[0]);
   if (!schema.names.empty() && !column.name.empty()) {
-    column.name = schema.names[static_cast<std::size_t>(place)];
+    column.name = schema.names[place];
     std::erase_if(columns, [&](const EncodedColumn& other) {
       KERF_REQUIRE(other.name != column.name || other.role == Role::dropped, usage,
                    "--target {}: that column of {} is an input of the model, or its weights",
@@ -191,13 +190,13 @@ Encoding with_weights(const Encoding& encoding, const Schema& schema, const std:
   for (EncodedColumn& column : columns)
     if (column.role == Role::weight) column.role = Role::dropped;
   const bool named = !schema.names.empty() && !columns.empty() && !columns[0].name.empty();
-  const std::string title = named ? schema.names[static_cast<std::size_t>(place)] : "";
+  const std::string title = named ? schema.names[place] : "";
   const auto size = static_cast<Index>(columns.size());
   Index at = named ? std::ranges::find(columns, title, &EncodedColumn::name) - columns.begin()
              : schema.columns == size ? place
                                       : size;
   if (at < size) {
-    Role& role = columns[static_cast<std::size_t>(at)].role;
+    Role& role = columns[at].role;
     KERF_REQUIRE(role == Role::dropped, usage,
                  "--weights {}: that column of {} is an input of the model, or its target", weights,
                  name);
@@ -266,4 +265,4 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
 }
 
 }  // namespace io
-}  // namespace kerf
+}  // namespace kerf::detail

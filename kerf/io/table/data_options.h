@@ -8,7 +8,7 @@
 #include "kerf/io/reader.h"
 #include "kerf/io/table/encoding.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct DataOptions {
   enum class TaskChoice { automatic, regression, classification };
@@ -51,4 +51,4 @@ Encoding with_weights(const Encoding& encoding, const Schema& schema, const std:
 ReadOptions read_options_of(const DataOptions& options);
 
 }  // namespace io
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/require.h"
 #include "kerf/io/finite.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 std::vector<std::string> notes_of(const EncodeCounts& counts) {
   std::vector<std::string> notes;
@@ -41,7 +41,7 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
   out.weights.clear();
   out.numbers.clear();
   out.targets.resize(rows, has_targets_ ? encoding_.target_count() : 0);
-  dropped_.assign(static_cast<std::size_t>(rows), false);
+  dropped_.assign(rows, false);
   const Index dropped_before = counts_.dropped_rows;
   if (out.is_sparse)
     encode_sparse(raw, out);
@@ -56,8 +56,7 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
   }
   if (label_route_.role == Role::target) encode_target(raw, kLabelColumn, label_route_, out);
   for (const OddCell& cell : raw.odd) {
-    const Route& to =
-        cell.column == kLabelColumn ? label_route_ : routes_[static_cast<std::size_t>(cell.column)];
+    const Route& to = cell.column == kLabelColumn ? label_route_ : routes_[cell.column];
     if (to.role != Role::dropped) encode_odd(raw, cell, to, out);
   }
   if (raw.cells.rows() > 0) check_finite(raw, out);  // bytes are finite
@@ -81,13 +80,12 @@ void Encoder::encode_dense(const RawBlock& raw, RowBlock& out) {
     float* values = out.dense.data() + i * encoding_.inputs;
     for (const Run& run : runs_)
       for (Index k = 0; k < run.count; ++k)
-        values[run.to + k] = static_cast<float>(cells[run.from + k] -
-                                                offsets_[static_cast<std::size_t>(run.from + k)]);
+        values[run.to + k] = static_cast<float>(cells[run.from + k] - offsets_[run.from + k]);
     if (!encoding_.wide) continue;
     double* wide = out.wide.data() + i * encoding_.inputs;
     for (const Run& run : runs_)
       for (Index k = 0; k < run.count; ++k)
-        wide[run.to + k] = cells[run.from + k] - offsets_[static_cast<std::size_t>(run.from + k)];
+        wide[run.to + k] = cells[run.from + k] - offsets_[run.from + k];
   }
 }
 
@@ -133,13 +131,11 @@ void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to
 
 void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
   for (Index i = 0; i < raw.rows; ++i) {
-    const double value =
-        column == kLabelColumn ? raw.labels[static_cast<std::size_t>(i)] : raw.cells(i, column);
+    const double value = column == kLabelColumn ? raw.labels[i] : raw.cells(i, column);
     double& target = out.targets(i, to.to);
     target = value;
     if (encoding_.task != Task::classification || std::isnan(value)) continue;
-    const std::string name =
-        raw.spelling.empty() ? format_number(value) : raw.spelling[static_cast<std::size_t>(i)];
+    const std::string name = raw.spelling.empty() ? format_number(value) : raw.spelling[i];
     const Index number = class_names_.find(name);
     KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})",
                  raw.where(i, column), quoted(name), class_list());
@@ -148,12 +144,12 @@ void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, 
 }
 
 void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
-  out.weights.resize(static_cast<std::size_t>(raw.rows));
+  out.weights.resize(raw.rows);
   for (Index i = 0; i < raw.rows; ++i) {
     const double weight = raw.cells(i, column);
     KERF_REQUIRE(!(weight < 0), data, "{}: a weight must not be negative, but this one is {}",
                  raw.where(i, column), weight);
-    out.weights[static_cast<std::size_t>(i)] = weight;
+    out.weights[i] = weight;
   }
 }
 
@@ -195,7 +191,7 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
                wanted_ == Targets::ignore
                    ? "a model that was fitted with --missing mean takes such rows"
                    : "--missing drop leaves such rows out");
-  auto dropped = dropped_[static_cast<std::size_t>(cell.row)];
+  auto dropped = dropped_[cell.row];
   if (!dropped) ++counts_.dropped_rows;
   dropped = true;
   if (to.role == Role::number) put(cell.row, to.to, 0, out);
@@ -219,7 +215,7 @@ void Encoder::drop_rows(RowBlock& out) {
   sparse.cols = out.sparse.cols;
   const auto rows = static_cast<Index>(dropped_.size());
   for (Index i = 0; i < rows; ++i) {
-    if (dropped_[static_cast<std::size_t>(i)]) continue;
+    if (dropped_[i]) continue;
     if (out.is_sparse) {
       const SparseRow row = out.sparse.view().row(i);
       for (std::size_t k = 0; k < row.values.size(); ++k)
@@ -231,8 +227,7 @@ void Encoder::drop_rows(RowBlock& out) {
     }
     out.numbers.push_back(i);
     if (kept < i) std::ranges::copy(out.targets.row(i), out.targets.row(kept).begin());
-    if (!out.weights.empty())
-      out.weights[static_cast<std::size_t>(kept)] = out.weights[static_cast<std::size_t>(i)];
+    if (!out.weights.empty()) out.weights[kept] = out.weights[i];
     ++kept;
   }
   if (out.is_sparse)
@@ -241,7 +236,7 @@ void Encoder::drop_rows(RowBlock& out) {
     out.dense.resize(kept, out.dense.cols());
   if (encoding_.wide && !out.is_sparse) out.wide.resize(kept, out.wide.cols());
   out.targets.resize(kept, out.targets.cols());
-  if (!out.weights.empty()) out.weights.resize(static_cast<std::size_t>(kept));
+  if (!out.weights.empty()) out.weights.resize(kept);
 }
 
 std::string Encoder::class_list() const {
@@ -252,4 +247,4 @@ std::string Encoder::class_list() const {
                      names.size() > kShown ? ", ..." : "");
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

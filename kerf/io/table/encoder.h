@@ -12,7 +12,7 @@
 #include "kerf/io/reader.h"
 #include "kerf/io/table/encoding.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// What is done about the targets of rows that come to a model.
 enum class Targets {
@@ -113,4 +113,4 @@ class Encoder {
   EncodeCounts counts_;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

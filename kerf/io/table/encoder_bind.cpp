@@ -10,7 +10,7 @@
 #include "kerf/core/rows/image_text.h"
 #include "kerf/io/table/encoder.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::string& source_name,
                  Targets targets)
@@ -47,8 +47,7 @@ Encoder::Names Encoder::names_of_levels(const EncodedColumn& column) {
     KERF_REQUIRE(is_new, data,
                  "column {} of the model has the levels {} and {}, which are equal as numbers: the "
                  "cells of a file cannot tell them apart",
-                 quoted(column.name), quoted(column.levels[static_cast<std::size_t>(same->second)]),
-                 quoted(level));
+                 quoted(column.name), quoted(column.levels[same->second]), quoted(level));
   }
   names.merge(by_number);
   return names;
@@ -58,7 +57,7 @@ void Encoder::bind_table(const Schema& schema, const std::string& name) {
   KERF_REQUIRE(!schema.bytes, data,
                "the training rows were a table of {} columns, but {} holds images",
                encoding_.columns.size(), name);
-  routes_.assign(static_cast<std::size_t>(schema.columns), Route());
+  routes_.assign(schema.columns, Route());
   Index input = 0;
   for (const EncodedColumn& column : encoding_.columns) {
     first_input_.push_back(input);
@@ -77,7 +76,7 @@ void Encoder::bind_table(const Schema& schema, const std::string& name) {
 /// Connects raw column `raw_column` with column `column` of the encoding.
 void Encoder::route(Index raw_column, std::size_t column) {
   const EncodedColumn& from = encoding_.columns[column];
-  Route& to = routes_[static_cast<std::size_t>(raw_column)];
+  Route& to = routes_[raw_column];
   to.role = from.role;
   to.to = first_input_[column];
   to.offset = from.offset;
@@ -159,13 +158,13 @@ void Encoder::bind_plain(const Schema& schema, const std::string& name) {
       !schema.image.present() || !encoding_.image.present() || schema.image == encoding_.image,
       data, "{} has images of {}, but the training images were {}", name,
       format_image_shape(schema.image), format_image_shape(encoding_.image));
-  routes_.assign(static_cast<std::size_t>(schema.columns), Route());
+  routes_.assign(schema.columns, Route());
   for (Index j = 0; j < encoding_.inputs; ++j) {
-    Route& to = routes_[static_cast<std::size_t>(j)];
+    Route& to = routes_[j];
     to.role = Role::number;
     to.to = j;
     to.label = column_label("", j);
-    if (!encoding_.means.empty()) to.mean = encoding_.means[static_cast<std::size_t>(j)];
+    if (!encoding_.means.empty()) to.mean = encoding_.means[j];
   }
   if (!behind) return;
   routes_.back() = {.role = Role::target, .label = "the target"};
@@ -194,4 +193,4 @@ Index Encoder::class_column() const {
   return target == routes_.end() ? kNoColumn : target - routes_.begin();
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -11,7 +11,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/shallow_json.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using nlohmann::json;
@@ -220,8 +220,7 @@ void Encoding::validate() const {
   if (distinct.size() != targets.size() || target_columns != static_cast<Index>(targets.size()))
     fail_json("its targets are not its target columns");
   for (const Index j : targets)
-    if (j < 0 || j >= static_cast<Index>(columns.size()) ||
-        columns[static_cast<std::size_t>(j)].role != Role::target)
+    if (j < 0 || j >= static_cast<Index>(columns.size()) || columns[j].role != Role::target)
       fail_json("its targets are not its target columns");
   if (labelled && !targets.empty()) fail_json("it has both labels and target columns");
   if (image != ImageShape()) {
@@ -254,4 +253,4 @@ bool name_before(const std::string& a, const std::string& b) {
   return a < b;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 
 #include "kerf/core/rows/data_summary.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// What a column of a table is for.
 enum class Role : std::uint8_t { number, category, target, weight, dropped };
@@ -68,4 +68,4 @@ std::string column_label(const std::string& name, Index column);
 /// Order of classes and levels: numbers by value before words by spelling.
 bool name_before(const std::string& a, const std::string& b);
 
-}  // namespace kerf
+}  // namespace kerf::detail

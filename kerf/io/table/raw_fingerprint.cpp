@@ -6,7 +6,7 @@
 #include "kerf/core/hash.h"
 #include "kerf/core/require.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 std::uint64_t hash_row(const RawBlock& block, Index i) {
@@ -24,7 +24,7 @@ void RawFingerprint::add(const RawBlock& block) {
   for (Index i = 0; i < block.rows; ++i) {
     state_ = mix_bits(state_ ^ hash_row(block, i));
     if (block.labels.empty()) continue;
-    const double label = block.labels[static_cast<std::size_t>(i)];
+    const double label = block.labels[i];
     state_ = mix_bits(state_ ^ std::bit_cast<std::uint64_t>(label));
   }
   for (const OddCell& cell : block.odd) {
@@ -63,4 +63,4 @@ void PassGuard::add(const RawBlock& block, const std::string& name) {
                name, block.first_row);
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -16,7 +16,7 @@
 
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// A number that other rows, or these in another order, will not give.
 class RawFingerprint {
@@ -48,4 +48,4 @@ class PassGuard {
   RawFingerprint now_;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

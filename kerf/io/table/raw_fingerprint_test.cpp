@@ -12,7 +12,7 @@
 #include "kerf/io/dataset/dataset.h"
 #include "kerf/io/dataset/test_files.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(RowFingerprint, CoversTheInputs) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd_begin,
                       std::size_t odd_end) {
   const Index slot = sampler_.offer(row);
   if (slot < 0) return;
   if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();
-  Row& kept = rows_[static_cast<std::size_t>(slot)];
+  Row& kept = rows_[slot];
   const auto at = static_cast<std::size_t>(i);
   if (block.cells.rows() > 0)
     kept.cells.assign(block.cells.row(i).begin(), block.cells.row(i).end());
@@ -38,7 +38,7 @@ RawBlock RawSample::finish(const Schema& schema) const {
   else if (!schema.sparse)
     block.cells.resize(n, schema.columns);
   for (const Index slot : sampler_.slots_in_row_order()) {
-    const Row& row = rows_[static_cast<std::size_t>(slot)];
+    const Row& row = rows_[slot];
     const Index i = block.rows++;
     if (schema.bytes) std::ranges::copy(row.pixels, block.pixels.row(i).begin());
     if (!schema.bytes && !schema.sparse) std::ranges::copy(row.cells, block.cells.row(i).begin());
@@ -54,4 +54,4 @@ RawBlock RawSample::finish(const Schema& schema) const {
   return block;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

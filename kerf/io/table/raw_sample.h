@@ -8,7 +8,7 @@
 #include "kerf/core/rows/data_summary.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 class RawSample {
  public:
@@ -37,4 +37,4 @@ class RawSample {
   std::vector<Row> rows_;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

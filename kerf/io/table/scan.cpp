@@ -13,7 +13,7 @@
 #include "kerf/io/table/raw_sample.h"
 #include "kerf/io/table/target_tally.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 class Scanner {
@@ -88,15 +88,11 @@ class Scanner {
   }
   Role role_of(Index column) const {
     if (column == kLabelColumn) return encoding_.labelled ? Role::target : Role::dropped;
-    return encoding_.kind == SourceKind::table
-               ? encoding_.columns[static_cast<std::size_t>(column)].role
-               : Role::number;
+    return encoding_.kind == SourceKind::table ? encoding_.columns[column].role : Role::number;
   }
   std::string label_of(Index column) const {
     if (column == kLabelColumn) return "label";
-    return column_label(encoding_.kind == SourceKind::table
-                            ? encoding_.columns[static_cast<std::size_t>(column)].name
-                            : "",
+    return column_label(encoding_.kind == SourceKind::table ? encoding_.columns[column].name : "",
                         column);
   }
 
@@ -218,7 +214,7 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
 
 void Scanner::note_range(const RawBlock& block, Index i) {
   targets_of_row_.clear();
-  if (encoding_.labelled) targets_of_row_.push_back(block.labels[static_cast<std::size_t>(i)]);
+  if (encoding_.labelled) targets_of_row_.push_back(block.labels[i]);
   for (const Index column : encoding_.targets) targets_of_row_.push_back(block.cells(i, column));
   range_.add(targets_of_row_);
 }
@@ -393,4 +389,4 @@ ScanResult scan(Reader& reader, const DataOptions& options, const std::string& n
   return again.finish();
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -12,7 +12,7 @@
 #include "kerf/io/table/data_options.h"
 #include "kerf/io/table/raw_fingerprint.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 struct ScanResult {
   Encoding encoding;
@@ -31,4 +31,4 @@ ScanResult scan(Reader& reader, const DataOptions& options, const std::string& n
 /// Rows of a block: about 8 MB, 2,048 rows at most.
 Index block_rows(Index columns);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -8,7 +8,7 @@
 #include "kerf/io/class_names.h"
 #include "kerf/io/table/column_tally.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 /// More distinct values than this are no classes, unless classification is asked for.
 constexpr Index kMostAutomaticClasses = 100;
@@ -122,4 +122,4 @@ void TargetTally::decide(Index rows, bool images, const std::string& target,
   }
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

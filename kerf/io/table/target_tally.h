@@ -9,7 +9,7 @@
 
 #include "kerf/io/table/data_options.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 class TargetTally {
  public:
@@ -45,4 +45,4 @@ class TargetTally {
   bool whole_ = true, too_many_ = false;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -12,7 +12,7 @@
 #include "kerf/io/text/text_window.h"
 #include "kerf/io/text/utf8.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr std::size_t kHeadBytes = 1 << 18;
@@ -104,8 +104,7 @@ bool CsvReader::find_row() {
     }
     const char* p = position_;
     if (*p == '#' && at_beginning_) {
-      p = static_cast<const char*>(
-          std::memchr(p, '\n', static_cast<std::size_t>(window_.end() - p + 1)));
+      p = static_cast<const char*>(std::memchr(p, '\n', window_.end() - p + 1));
     } else {
       while (is_blank(*p) || *p == '\r') ++p;
       if (*p != '\n') return true;
@@ -280,4 +279,4 @@ std::unique_ptr<Reader> open_csv(InputStream input, const ReadOptions& options) 
   return std::make_unique<CsvReader>(std::move(input), options);
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

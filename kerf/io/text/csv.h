@@ -12,8 +12,8 @@
 #include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 std::unique_ptr<Reader> open_csv(InputStream input, const ReadOptions& options);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -11,7 +11,7 @@
 #include "kerf/io/text/number.h"
 #include "kerf/io/text/utf8.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 using Record = std::vector<std::string>;
@@ -228,4 +228,4 @@ CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& 
   return dialect;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

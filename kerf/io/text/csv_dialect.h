@@ -8,7 +8,7 @@
 
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 struct CsvDialect {
   char delimiter = ',';  ///< ' ' stands for any run of blanks and tabs
@@ -34,4 +34,4 @@ std::vector<std::vector<std::string>> split_records(std::string_view text, char 
 CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& options,
                           const std::string& name);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

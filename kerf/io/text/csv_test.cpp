@@ -9,7 +9,7 @@
 #include "kerf/io/text/csv_dialect.h"
 #include "kerf/io/text/utf8.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 using testing::ElementsAre;
@@ -254,4 +254,4 @@ TEST_F(Csv, GivesTextAsUtf8) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -11,7 +11,7 @@
 #include "kerf/io/text/number.h"
 #include "kerf/io/text/text_window.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 constexpr std::int32_t kLargestIndex = std::numeric_limits<std::int32_t>::max() - 1;
@@ -96,8 +96,7 @@ class LibsvmReader final : public Reader {
       ++block.rows;
     }
     if (*p != '\n')  // a comment
-      p = static_cast<const char*>(
-          std::memchr(p, '\n', static_cast<std::size_t>(window_.end() - p + 1)));
+      p = static_cast<const char*>(std::memchr(p, '\n', window_.end() - p + 1));
     position_ = p + 1;
   }
 
@@ -191,4 +190,4 @@ std::unique_ptr<Reader> open_libsvm(InputStream input, const ReadOptions&) {
   return std::make_unique<LibsvmReader>(std::move(input));
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

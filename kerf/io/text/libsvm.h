@@ -11,11 +11,11 @@
 #include "kerf/io/bytes/input_stream.h"
 #include "kerf/io/reader.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// Whether the beginning of a text looks like LIBSVM.
 bool looks_like_libsvm(std::string_view head);
 
 std::unique_ptr<Reader> open_libsvm(InputStream input, const ReadOptions& options);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

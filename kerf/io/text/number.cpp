@@ -7,7 +7,7 @@
 
 #include "kerf/core/options.h"
 
-namespace kerf::io::detail {
+namespace kerf::detail::io::detail {
 
 double parse_any_decimal(const char* begin, const char* end) {
   double value = 0;
@@ -15,9 +15,9 @@ double parse_any_decimal(const char* begin, const char* end) {
   return value;
 }
 
-}  // namespace kerf::io::detail
+}  // namespace kerf::detail::io::detail
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 bool has_decimal_comma(std::string_view text) {
   const std::size_t comma = text.find(',');
@@ -27,4 +27,4 @@ bool has_decimal_comma(std::string_view text) {
   return parse_number(number).has_value();  // a second comma is no number either
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

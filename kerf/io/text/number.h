@@ -20,7 +20,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 static_assert(std::endian::native == std::endian::little, "digits are read as little-endian words");
 
@@ -117,4 +117,4 @@ double parse_any_decimal(const char* begin, const char* end);
 /// A number written with a decimal comma: 3,5 or -0,25e3.
 bool has_decimal_comma(std::string_view text);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

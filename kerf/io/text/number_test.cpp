@@ -10,7 +10,7 @@
 
 #include "kerf/core/random/random.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 
 /// The position behind the number, or -1; the text is copied to where reading ahead is allowed.
@@ -91,4 +91,4 @@ TEST(ParseDecimal, StopsWhereTheNumberDoes) {
 }
 
 }  // namespace
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/io/text/number.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 namespace {
 constexpr std::size_t kWindowBytes = 1 << 20;
 constexpr std::size_t kLongestLine = 1 << 28;
@@ -44,4 +44,4 @@ bool TextWindow::advance(const char* keep) {
   return got > 0;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -6,7 +6,7 @@
 
 #include "kerf/io/bytes/input_stream.h"
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// The bytes begin() .. end() are in memory; *end() is a newline that is not part of the text, with
 /// enough readable bytes behind it for parse_decimal().
@@ -34,4 +34,4 @@ class TextWindow {
   bool complete_ = false;
 };
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
@@ -39,4 +39,4 @@ std::string to_utf8(std::string_view text) {
   return result;
 }
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

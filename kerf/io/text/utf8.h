@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace kerf::io {
+namespace kerf::detail::io {
 
 /// Whether `text` is UTF-8 (RFC 3629: shortest forms only, no surrogates).
 bool is_utf8(std::string_view text);
@@ -13,4 +13,4 @@ bool is_utf8(std::string_view text);
 /// `text` if it is UTF-8; else it is taken for Latin-1, so that different words stay different.
 std::string to_utf8(std::string_view text);
 
-}  // namespace kerf::io
+}  // namespace kerf::detail::io

@@ -5,7 +5,7 @@
 
 #include "kerf/kernels/gram/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 double squared_distance(std::span<const double> x, std::span<const double> y) {
@@ -104,4 +104,4 @@ void CauchyKernel::pointwise(std::span<const double> number, std::span<const dou
   pointwise::reciprocal(number, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

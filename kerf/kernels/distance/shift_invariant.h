@@ -16,7 +16,7 @@
 #pragma once
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct BandwidthOptions {
   std::optional<double> bandwidth;  // s
@@ -103,4 +103,4 @@ class CauchyKernel final : public Kernel {
   double bandwidth_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

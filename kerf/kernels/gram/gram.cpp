@@ -11,7 +11,7 @@
 #include "kerf/kernels/gram/gram_simd.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kMaxChunk = 2048;    // coordinates packed at a time for a product
@@ -121,7 +121,7 @@ typename Gram<T>::Side Gram<T>::prepare(const RowsView& rows) const {
   if (form_.geometry == PairGeometry::any)  // few rows: every pair may be long work for a thread
     side.tile = std::clamp<Index>(rows.rows() / 64, 1, kPairTile);
   if (form_.geometry != PairGeometry::angle) return side;
-  side.factor.resize(static_cast<std::size_t>(rows.rows()));
+  side.factor.resize(rows.rows());
   side.scale.resize(side.factor.size());
   parallel_for(rows.rows(), 256, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -138,12 +138,12 @@ template <class T>
 void Gram<T>::set_centre() {
   const RowsView& rows = y_.rows;
   const Index cols = packed(y_).cols(rows);
-  std::vector<double> sums(static_cast<std::size_t>(cols), 0.0);
-  std::vector<double> row(static_cast<std::size_t>(rows.cols()));
+  std::vector<double> sums(cols, 0.0);
+  std::vector<double> row(rows.cols());
   const Index step = std::max<Index>(1, (rows.rows() + kCentreRows - 1) / kCentreRows);
   const Index count = (rows.rows() + step - 1) / step;
   for (Index i = 0; i < rows.rows(); i += step) {
-    const double factor = y_.factor.empty() ? 1 : y_.factor[static_cast<std::size_t>(i)];
+    const double factor = y_.factor.empty() ? 1 : y_.factor[i];
     copy_row(rows, i, row);
     for (std::size_t k = 0; k < row.size(); ++k) sums[k] += row[k] * factor;
     if (form_.bias != 0) sums.back() += form_.bias * factor;
@@ -169,9 +169,9 @@ void Gram<T>::set_squares(Side& side) const {
   if (engine_ != Engine::product && engine_ != Engine::sparse_product) return;
   const PackedForm<T> form = packed(side);
   const Index cols = form.cols(side.rows);
-  side.square.resize(static_cast<std::size_t>(side.rows.rows()));
+  side.square.resize(side.rows.rows());
   parallel_for(side.rows.rows(), 256, [&](Index begin, Index end) {
-    std::vector<T> row(static_cast<std::size_t>(engine_ == Engine::product ? cols : 0));
+    std::vector<T> row(engine_ == Engine::product ? cols : 0);
     for (Index i = begin; i < end; ++i) {
       const auto at = static_cast<std::size_t>(i);
       if (engine_ == Engine::sparse_product) {
@@ -229,8 +229,7 @@ void Gram<T>::compute(Index begin, Index end, MatrixView<T> out) const {
                cols());
   const std::vector<Tile> work = tiles(begin, end);
   parallel_for(static_cast<Index>(work.size()), 1, [&](Index first, Index last) {
-    for (Index t = first; t < last; ++t)
-      compute_tile(work[static_cast<std::size_t>(t)], begin, end, out);
+    for (Index t = first; t < last; ++t) compute_tile(work[t], begin, end, out);
   });
 }
 
@@ -238,7 +237,7 @@ template <class T>
 void Gram<T>::compute_tile(const Tile& tile, Index begin, Index end, MatrixView<T> out) const {
   Scratch& s = scratch();
   s.tile.resize(x_.tile, y_.tile);
-  s.other.resize(static_cast<std::size_t>(y_.tile));
+  s.other.resize(y_.tile);
   s.close.resize(s.other.size());
   if (engine_ == Engine::product) products(tile, s);
   if (engine_ == Engine::sparse_product) sparse_products(tile, s);
@@ -301,7 +300,7 @@ void Gram<T>::sparse_products(const Tile& tile, Scratch& s) const {
   sparse_dots(x_.rows.sparse(), tile.x_begin, tile.x_end, y_.rows.sparse(), tile.y_begin,
               tile.y_end, s.tile.data(), y_.tile);
   const auto factor = [&](const Side& side, Index i) {
-    return side.factor.empty() ? form_.scale : side.factor[static_cast<std::size_t>(i)];
+    return side.factor.empty() ? form_.scale : side.factor[i];
   };
   const double bias_square = form_.bias * form_.bias;
   for (Index i = tile.x_begin; i < tile.x_end; ++i) {
@@ -323,7 +322,7 @@ void Gram<T>::coordinate_sums(const Tile& tile, Scratch& s) const {
     thread_local Matrix<Work> x, y;
     x.resize(x_.tile, piece);
     y.resize(y_.tile, piece);
-    const std::vector<Work> zero(static_cast<std::size_t>(cols), Work{0});
+    const std::vector<Work> zero(cols, Work{0});
     PackedForm<Work> form;
     form.centre = zero;
     for (Index first = 0; first < cols; first += piece) {
@@ -386,19 +385,19 @@ void Gram<T>::values_from_distances(const Tile& tile, Index i, Scratch& s) const
   T* row = s.tile.data() + (i - tile.x_begin) * y_.tile;
   const T far = angle ? 4 - 2 * kNear<T> : std::numeric_limits<T>::infinity();
   const Index redone =
-      gram_simd::distances(row, count, x_.square[static_cast<std::size_t>(i)],
-                           y_.square.data() + tile.y_begin, kNear<T>, far, angle, s.close.data());
+      gram_simd::distances(row, count, x_.square[i], y_.square.data() + tile.y_begin, kNear<T>, far,
+                           angle, s.close.data());
   T* other = s.other.data();
   if (angle)
     for (Index j = 0; j < count; ++j) other[j] = std::max(T{0}, 2 - row[j]);
   for (Index k = 0; k < redone; ++k) {
-    const Index j = s.close[static_cast<std::size_t>(k)];
+    const Index j = s.close[k];
     redo(i, tile.y_begin + j, row[j], other + j);
   }
   const auto size = static_cast<std::size_t>(count);
   kernel_.pointwise({row, size}, {other, angle ? size : 0}, std::span<T>(row, size));
   if (!angle) return;
-  const T x_scale = x_.scale[static_cast<std::size_t>(i)];
+  const T x_scale = x_.scale[i];
   const T* y_scale = y_.scale.data() + tile.y_begin;
   for (Index j = 0; j < count; ++j) row[j] *= x_scale * y_scale[j];
 }
@@ -411,9 +410,9 @@ void Gram<T>::redo(Index i, Index j, T& number, T* other) const {
         narrow<T>(squared_difference(x_.rows, i, 1, y_.rows, j, 1) * form_.scale * form_.scale);
     return;
   }
-  const double x_factor = x_.factor[static_cast<std::size_t>(i)];
+  const double x_factor = x_.factor[i];
   const double sign = number > 1 ? -1 : 1;  // obtuse: the sum of the rows is the small one
-  const double y_factor = sign * y_.factor[static_cast<std::size_t>(j)];
+  const double y_factor = sign * y_.factor[j];
   const double x_bias = form_.bias * x_factor, y_bias = form_.bias * y_factor;
   const double half = 0.5 * (squared_difference(x_.rows, i, x_factor, y_.rows, j, y_factor) +
                              (x_bias - y_bias) * (x_bias - y_bias));
@@ -424,4 +423,4 @@ void Gram<T>::redo(Index i, Index j, T& number, T* other) const {
 template class Gram<float>;
 template class Gram<double>;
 
-}  // namespace kerf
+}  // namespace kerf::detail

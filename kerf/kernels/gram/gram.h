@@ -29,7 +29,7 @@
 #include "kerf/kernels/gram/gram_tile.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Blocks of rows that begin and end at multiples of this waste no work.
 inline constexpr Index kGramTile = 512;
@@ -106,4 +106,4 @@ void gram_rows(const Kernel& kernel, const RowsView& x, const RowsView& y, Index
 extern template class Gram<float>;
 extern template class Gram<double>;
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Rows of x that share a load of a y panel: 4 x 2 sums, 2 panel vectors, broadcasts.
@@ -155,11 +155,11 @@ void add_l1_d(const double* x, const double* y, Index depth, double* sums, Index
 Index width_f() { return static_cast<Index>(2 * hn::Lanes(hn::ScalableTag<float>())); }
 Index width_d() { return static_cast<Index>(2 * hn::Lanes(hn::ScalableTag<double>())); }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 
 HWY_EXPORT(distances_f);
 HWY_EXPORT(distances_d);
@@ -212,5 +212,5 @@ void multiply_cauchy(const double* x, const double* y, Index depth, double scale
 }
 
 }  // namespace gram_simd
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

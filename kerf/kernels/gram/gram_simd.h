@@ -6,7 +6,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf::gram_simd {
+namespace kerf::detail::gram_simd {
 
 /// Squared distances of one row to `count` others from their dot products, in place:
 ///   D_j = max(0, x_square + y_square[j] - 2 dots[j]),   dots[j] := half ? D_j / 2 : D_j.
@@ -34,4 +34,4 @@ void add_l1(const T* x, const T* y, Index depth, T* sums, Index rows, Index cols
 void multiply_cauchy(const double* x, const double* y, Index depth, double scale, double* products,
                      Index rows, Index cols);
 
-}  // namespace kerf::gram_simd
+}  // namespace kerf::detail::gram_simd

@@ -13,7 +13,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Named {
@@ -103,8 +103,7 @@ double worst_error(const Kernel& kernel, const Matrix<float>& x, const Matrix<fl
   double worst = 0;
   for (Index i = 0; i < x.rows(); ++i)
     for (Index j = 0; j < y.rows(); ++j) {
-      const double size =
-          x_sizes[static_cast<std::size_t>(i)] * y_sizes[static_cast<std::size_t>(j)];
+      const double size = x_sizes[i] * y_sizes[j];
       const double error = std::abs(static_cast<double>(fast(i, j)) - exact(i, j));
       worst = std::max(worst, size > 0 ? error / size : (error == 0 ? 0 : INFINITY));
       EXPECT_TRUE(std::isfinite(fast(i, j)));
@@ -325,4 +324,4 @@ TEST(Gram, RefusesWrongShapes) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

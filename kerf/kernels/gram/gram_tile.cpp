@@ -7,7 +7,7 @@
 
 #include "kerf/kernels/gram/gram_simd.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// The entries of a sparse row in columns first .. last - 1.
@@ -38,7 +38,7 @@ void merge(const SparseRow& x, const SparseRow& y, F f) {
 template <class F>
 void for_each_pair(const RowsView& x, Index i, const RowsView& y, Index j, F f) {
   if (x.is_sparse() && y.is_sparse()) return merge(x.sparse().row(i), y.sparse().row(j), f);
-  std::vector<double> left(static_cast<std::size_t>(x.cols())), right(left.size());
+  std::vector<double> left(x.cols()), right(left.size());
   copy_row(x, i, left);
   copy_row(y, j, right);
   for (std::size_t k = 0; k < left.size(); ++k) f(left[k], right[k]);
@@ -61,7 +61,7 @@ void pack_rows(const RowsView& rows, Index begin, Index end, const PackedForm<T>
   const T* centre = form.centre.data();
   const T after = static_cast<T>(form.after);
   for (Index i = begin; i < end; ++i, out += stride) {
-    const double before = form.before.empty() ? 1.0 : form.before[static_cast<std::size_t>(i)];
+    const double before = form.before.empty() ? 1.0 : form.before[i];
     // A factor near the end of T's range is applied in double.
     const bool plain = before < 1e37 && before > 1e-37;
     const auto product = [&](auto value) {
@@ -121,26 +121,26 @@ void sparse_dots(const CsrView& x, Index begin, Index end, const CsrView& y, Ind
   constexpr Index kRows = 16;
   thread_local std::vector<std::int32_t> slots;  // by column; -1: no row of x has an entry
   thread_local std::vector<T> entries;
-  slots.assign(static_cast<std::size_t>(x.cols), -1);
+  slots.assign(x.cols, -1);
   for (Index group = begin; group < end; group += kRows) {
     const Index rows = std::min(kRows, end - group);
     entries.clear();
     for (Index r = 0; r < rows; ++r) {
       const SparseRow row = x.row(group + r);
       for (std::size_t e = 0; e < row.columns.size(); ++e) {
-        std::int32_t& slot = slots[static_cast<std::size_t>(row.columns[e])];
+        std::int32_t& slot = slots[row.columns[e]];
         if (slot < 0) {
           slot = static_cast<std::int32_t>(entries.size() / kRows);
           entries.resize(entries.size() + kRows, T{0});
         }
-        entries[static_cast<std::size_t>(slot * kRows + r)] = static_cast<T>(row.values[e]);
+        entries[slot * kRows + r] = static_cast<T>(row.values[e]);
       }
     }
     for (Index j = y_begin; j < y_end; ++j) {
       const SparseRow row = y.row(j);
       T sums[kRows] = {};
       for (std::size_t e = 0; e < row.columns.size(); ++e) {
-        const std::int32_t slot = slots[static_cast<std::size_t>(row.columns[e])];
+        const std::int32_t slot = slots[row.columns[e]];
         if (slot < 0) continue;
         const T value = static_cast<T>(row.values[e]);
         const T* with = entries.data() + static_cast<Index>(slot) * kRows;
@@ -149,8 +149,7 @@ void sparse_dots(const CsrView& x, Index begin, Index end, const CsrView& y, Ind
       for (Index r = 0; r < rows; ++r) out[(group - begin + r) * stride + j - y_begin] = sums[r];
     }
     for (Index r = 0; r < rows; ++r)
-      for (const std::int32_t column : x.row(group + r).columns)
-        slots[static_cast<std::size_t>(column)] = -1;
+      for (const std::int32_t column : x.row(group + r).columns) slots[column] = -1;
   }
 }
 
@@ -216,8 +215,7 @@ void copy_row(const RowsView& x, Index i, std::span<double> out) {
     return with_dense_row(x, i, [&](auto row) { std::ranges::copy(row, out.begin()); });
   std::ranges::fill(out, 0.0);
   const SparseRow row = x.sparse().row(i);
-  for (std::size_t e = 0; e < row.columns.size(); ++e)
-    out[static_cast<std::size_t>(row.columns[e])] = row.values[e];
+  for (std::size_t e = 0; e < row.columns.size(); ++e) out[row.columns[e]] = row.values[e];
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

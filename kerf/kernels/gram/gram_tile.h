@@ -7,7 +7,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The rows that a tile works with: coordinate k of row i is (x(i, k) before[i] - centre[k]) after,
 /// and `bias` stands in column cols() if it is not 0.
@@ -51,4 +51,4 @@ double squared_norm(const RowsView& x, Index i);
 /// The row as double; out has cols() elements.
 void copy_row(const RowsView& x, Index i, std::span<double> out);
 
-}  // namespace kerf
+}  // namespace kerf::detail

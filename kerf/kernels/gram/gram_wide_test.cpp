@@ -10,7 +10,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/kernels/gram/gram.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Rows that single precision cannot hold, and what it makes of them.
@@ -78,4 +78,4 @@ TEST(WideRowsView, OfEqualFloatsAreNotTheSameRows) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

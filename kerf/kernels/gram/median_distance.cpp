@@ -8,18 +8,18 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram_tile.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 double median_distance(const RowsView& rows, DistanceNorm norm) {
   constexpr Index kMaxRows = 1000;
   const Index n = std::min(rows.rows(), kMaxRows);
   if (n < 2) return 1;
   const auto row = [&](Index i) { return i * rows.rows() / n; };
-  std::vector<double> distances(static_cast<std::size_t>(n * (n - 1) / 2));
+  std::vector<double> distances(n * (n - 1) / 2);
   parallel_for(n, 16, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       for (Index j = 0; j < i; ++j)
-        distances[static_cast<std::size_t>(i * (i - 1) / 2 + j)] =
+        distances[i * (i - 1) / 2 + j] =
             norm == DistanceNorm::l1
                 ? l1_difference(rows, row(i), rows, row(j))
                 : std::sqrt(squared_difference(rows, row(i), 1, rows, row(j), 1));
@@ -39,4 +39,4 @@ DistanceNorm bandwidth_norm(std::string_view kernel) {
   return kernel == "laplacian" ? DistanceNorm::l1 : DistanceNorm::l2;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

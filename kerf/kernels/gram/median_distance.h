@@ -19,7 +19,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class DistanceNorm { l1, l2 };
 
@@ -29,4 +29,4 @@ double median_distance(const RowsView& rows, DistanceNorm norm);
 /// The distance that the bandwidth of this kernel is a median of.
 DistanceNorm bandwidth_norm(std::string_view kernel);
 
-}  // namespace kerf
+}  // namespace kerf::detail

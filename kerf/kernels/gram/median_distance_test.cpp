@@ -8,7 +8,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> column(std::initializer_list<float> values) {
@@ -62,4 +62,4 @@ TEST(MedianDistance, FollowsTheKernel) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 #include "kerf/kernels/gram/kappa-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D, class V>
@@ -131,11 +131,11 @@ void exp_sqrt_d(const double* x, double* out, std::size_t n) { exp_minus_sqrt_al
 void reciprocal_f(const float* x, float* out, std::size_t n) { reciprocal_all(x, out, n); }
 void reciprocal_d(const double* x, double* out, std::size_t n) { reciprocal_all(x, out, n); }
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 
 HWY_EXPORT(kappa0_f);
 HWY_EXPORT(kappa0_d);
@@ -191,5 +191,5 @@ void reciprocal(std::span<const double> x, std::span<double> out) {
 }
 
 }  // namespace pointwise
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -21,7 +21,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf::pointwise {
+namespace kerf::detail::pointwise {
 
 // All spans of a call have the same length; out may be one of the inputs.
 
@@ -43,4 +43,4 @@ void exp_minus_sqrt(std::span<const double> x, std::span<double> out);
 void reciprocal(std::span<const float> x, std::span<float> out);
 void reciprocal(std::span<const double> x, std::span<double> out);
 
-}  // namespace kerf::pointwise
+}  // namespace kerf::detail::pointwise

@@ -9,7 +9,7 @@
 
 #include "kerf/kernels/network/ntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Angles with cosines over all of [-1, 1], dense near both ends: 1 - a and 1 + a as T.
@@ -118,4 +118,4 @@ TYPED_TEST(Pointwise, ExponentialsAndReciprocals) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

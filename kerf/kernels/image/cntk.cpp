@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/image/cntk_simd.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using cntk_simd::MapShape;
@@ -46,7 +46,7 @@ template <class T>
 class Map {
  public:
   explicit Map(const Network& network) : lead_(network.options.filter * network.stride) {
-    numbers_.assign(static_cast<std::size_t>(network.map_size() + 2 * lead_), T{0});
+    numbers_.assign(network.map_size() + 2 * lead_, T{0});
   }
   T* data() { return numbers_.data() + lead_; }
   const T* data() const { return numbers_.data() + lead_; }
@@ -73,8 +73,8 @@ class PreparedImage {
       Map<T>& plane = planes_.emplace_back(network);
       for (Index i = 0; i < height && length_ > 0; ++i)
         for (Index j = 0; j < width; ++j)
-          plane.data()[i * network.stride + j] = static_cast<T>(
-              pixels[static_cast<std::size_t>((i * width + j) * channels + c)] / length_);
+          plane.data()[i * network.stride + j] =
+              static_cast<T>(pixels[(i * width + j) * channels + c] / length_);
     }
     set_norms(network);
   }
@@ -83,11 +83,9 @@ class PreparedImage {
   const T* plane(std::size_t channel) const { return planes_[channel].data(); }
   std::size_t channels() const { return planes_.size(); }
   /// 1 / sqrt(N_h), h = 1, 2, ..; 0 where there is no pixel or it is 0.
-  const T* inverse(Index layer) const {
-    return inverse_[static_cast<std::size_t>(layer - 1)].data();
-  }
+  const T* inverse(Index layer) const { return inverse_[layer - 1].data(); }
   /// sqrt(M_h) = sqrt(N_h) / q.
-  const T* root(Index layer) const { return root_[static_cast<std::size_t>(layer - 1)].data(); }
+  const T* root(Index layer) const { return root_[layer - 1].data(); }
 
  private:
   void set_norms(const Network& network) {
@@ -233,12 +231,12 @@ double kernel_value(const Network& network, const PreparedImage<T>& y, const Pre
   const auto pixels = static_cast<double>(height * width);
   if (options.pooling == Pooling::none)
     return lengths * Displacement<T>(network).sum(y, z, 0, 0) / pixels;
-  std::vector<double> sums(static_cast<std::size_t>(2 * height - 1));
+  std::vector<double> sums(2 * height - 1);
   parallel_for(2 * height - 1, kDisplacements, [&](Index begin, Index end) {
     Displacement<T> displacement(network);
     for (Index k = begin; k < end; ++k)
       for (Index cols = 1 - width; cols < width; ++cols)
-        sums[static_cast<std::size_t>(k)] += displacement.sum(y, z, k + 1 - height, cols);
+        sums[k] += displacement.sum(y, z, k + 1 - height, cols);
   });
   double total = 0;
   for (const double sum : sums) total += sum;
@@ -259,7 +257,7 @@ void block_of_pairs(const CntkOptions& options, MatrixView<const double> x,
   }
   for (Index i = 0; i < x.rows; ++i)
     for (Index j = 0; j < y.rows; ++j) {
-      const PreparedImage<T>& image = left[static_cast<std::size_t>(i)];
+      const PreparedImage<T>& image = left[i];
       const auto at = static_cast<std::size_t>(j);
       double value = kernel_value(network, image, right[at]);
       if (options.mirror) value = (value + kernel_value(network, image, turned[at])) / 2;
@@ -316,4 +314,4 @@ void CntkKernel::pairs(MatrixView<const double> x, MatrixView<const double> y,
   block_of_pairs(options_, x, y, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -32,7 +32,7 @@
 #include "kerf/core/rows/image_text.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class Padding { same, valid };
 inline constexpr const char* kPaddingNames[] = {"same", "valid"};
@@ -96,4 +96,4 @@ class CntkKernel final : public Kernel {
   Options options_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

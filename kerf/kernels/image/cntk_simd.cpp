@@ -11,7 +11,7 @@
 #include "kerf/kernels/gram/kappa-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace kerf::HWY_NAMESPACE {
+namespace kerf::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using cntk_simd::MapShape;
 using cntk_simd::Window;
@@ -157,11 +157,11 @@ KERF_CNTK_FUNCTIONS(float, f)
 KERF_CNTK_FUNCTIONS(double, d)
 #undef KERF_CNTK_FUNCTIONS
 
-}  // namespace kerf::HWY_NAMESPACE
+}  // namespace kerf::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace kerf {
+namespace kerf::detail {
 
 #define KERF_CNTK_DISPATCH(T, suffix)                                                        \
   HWY_EXPORT(window_sums_##suffix);                                                          \
@@ -199,5 +199,5 @@ KERF_CNTK_DISPATCH(float, f)
 KERF_CNTK_DISPATCH(double, d)
 #undef KERF_CNTK_DISPATCH
 
-}  // namespace kerf
+}  // namespace kerf::detail
 #endif  // HWY_ONCE

@@ -9,7 +9,7 @@
 #pragma once
 #include "kerf/core/view.h"
 
-namespace kerf::cntk_simd {
+namespace kerf::detail::cntk_simd {
 
 /// Numbers of a vector, at most.
 inline constexpr Index kLanes = 16;
@@ -56,4 +56,4 @@ template <class T>
 double last_layer(const T* u, const T* v, const T* y, const T* z, Index stride, const T* tangent,
                   MapShape shape);
 
-}  // namespace kerf::cntk_simd
+}  // namespace kerf::detail::cntk_simd

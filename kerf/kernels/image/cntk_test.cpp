@@ -14,7 +14,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -41,7 +41,7 @@ Row test_image(Index seed, ImageShape shape) {
 }
 
 Row random_image(std::uint64_t seed, ImageShape shape) {
-  Row image(static_cast<std::size_t>(values_of(shape)));
+  Row image(values_of(shape));
   rng::fill_normal(rng::Key{seed}, 0, std::span(image));
   return image;
 }
@@ -95,9 +95,7 @@ class Oracle {
   using Tensor = std::vector<Real>;
 
   Index pixels() const { return s_.height * s_.width; }
-  Real at(const Tensor& t, Index p, Index r) const {
-    return t[static_cast<std::size_t>(p * pixels() + r)];
-  }
+  Real at(const Tensor& t, Index p, Index r) const { return t[p * pixels() + r]; }
   template <class F>
   Tensor make(F f) const {
     Tensor t;
@@ -108,8 +106,7 @@ class Oracle {
   Real dot(const Row& y, Index p, const Row& z, Index r) const {
     Real sum = 0;
     for (Index c = 0; c < s_.channels; ++c)
-      sum += static_cast<Real>(y[static_cast<std::size_t>(p * s_.channels + c)]) *
-             static_cast<Real>(z[static_cast<std::size_t>(r * s_.channels + c)]);
+      sum += static_cast<Real>(y[p * s_.channels + c]) * static_cast<Real>(z[r * s_.channels + c]);
     return sum;
   }
   Tensor window(const Tensor& t) const {
@@ -203,10 +200,10 @@ TEST(Cntk, AgreesWithValuesOfOtherPeoplesCode) {
     for (Index i = 0; i < 4; ++i)
       for (Index j = 0; j < 4; ++j)
         for (Index c = 0; c < 2; ++c)
-          images[static_cast<std::size_t>(k)].push_back(
-              std::sin(1 + static_cast<double>(k) + 0.7 * static_cast<double>(i) +
-                       1.3 * static_cast<double>(j) + 2.1 * static_cast<double>(c)) +
-              0.1 * static_cast<double>(k));
+          images[k].push_back(std::sin(1 + static_cast<double>(k) + 0.7 * static_cast<double>(i) +
+                                       1.3 * static_cast<double>(j) +
+                                       2.1 * static_cast<double>(c)) +
+                              0.1 * static_cast<double>(k));
   // Their depth counts the last linear layer.
   for (const auto& [label, depth] : {std::pair("depth3_gap1_fix1", 2), {"depth4_gap1_fix1", 3}}) {
     const CntkKernel kernel({.image = "4x4x2", .depth = depth});
@@ -353,4 +350,4 @@ TEST(Cntk, RefusesWhatHasNoKernel) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr std::size_t kMaxCoefficients = 65;
@@ -52,19 +52,17 @@ std::vector<double> hermite_of_gelu() {
   std::vector<double> mean(kDegree + 1, 0.0);  // of He_k / sqrt(k!)
   mean[0] = 1;
   for (int k = 0; k + 2 <= kDegree; k += 2)
-    mean[static_cast<std::size_t>(k) + 2] =
-        -mean[static_cast<std::size_t>(k)] / 2 * std::sqrt((k + 1.0) / (k + 2.0));
+    mean[static_cast<std::size_t>(k) + 2] = -mean[k] / 2 * std::sqrt((k + 1.0) / (k + 2.0));
   std::vector<double> h(kDegree + 1, 0.0);
   h[0] = half_root_pi;
   h[1] = 0.5;
   for (int i = 2; i <= kDegree; i += 2) {
     // g^2 He_k = He_{k+2} + (2k+1) He_k + k(k-1) He_{k-2}, with k = i - 2.
     const int k = i - 2;
-    const auto at = [&](int j) { return j < 0 ? 0.0 : mean[static_cast<std::size_t>(j)]; };
+    const auto at = [&](int j) { return j < 0 ? 0.0 : mean[j]; };
     const double to_i = std::sqrt((k + 1.0) * (k + 2.0));  // sqrt(i!) / sqrt(k!)
     const double below = std::sqrt(std::max(0.0, k * (k - 1.0)));
-    h[static_cast<std::size_t>(i)] =
-        half_root_pi * ((1 - 2.0 * k) * at(k) / to_i - at(i) - below * at(k - 2) / to_i);
+    h[i] = half_root_pi * ((1 - 2.0 * k) * at(k) / to_i - at(i) - below * at(k - 2) / to_i);
   }
   return h;
 }
@@ -143,4 +141,4 @@ double Activation::derivative(const Cosine& a) const {
   }
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

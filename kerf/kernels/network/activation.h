@@ -29,7 +29,7 @@
 
 #include "kerf/kernels/network/arc_cosine.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class ActivationKind { relu, leaky_relu, erf, gelu, sin, exponential, polynomial, hermite };
 inline constexpr const char* kActivationNames[] = {"relu", "leaky-relu",  "erf",        "gelu",
@@ -67,4 +67,4 @@ class Activation {
   std::vector<double> series_;  // h_i^2, where there is no closed form
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

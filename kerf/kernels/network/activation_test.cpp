@@ -12,7 +12,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/network/ntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Case {
@@ -194,4 +194,4 @@ TEST(Activation, RefusesKernelsThatGrowBeyondNumbers) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 
 #include "kerf/kernels/gram/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -96,4 +96,4 @@ void ArcCosineKernel::pointwise(std::span<const double> number, std::span<const 
   pointwise::nngp(1, number, other, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

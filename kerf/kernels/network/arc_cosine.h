@@ -18,7 +18,7 @@
 #pragma once
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The cosine a of an angle with its distances from 1 and -1, each to full relative accuracy.
 struct Cosine {
@@ -71,4 +71,4 @@ class ArcCosineKernel final : public Kernel {
   double bias_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/core/require.h"
 #include "kerf/kernels/network/arc_cosine.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kTable = 256;          // degrees whose cumulative sums are kept
@@ -212,13 +212,13 @@ double DualSeries::coefficient(Index i) const {
     case Kind::series:
       break;
   }
-  return i < static_cast<Index>(series_.size()) ? series_[static_cast<std::size_t>(i)] : 0;
+  return i < static_cast<Index>(series_.size()) ? series_[i] : 0;
 }
 
 Index DualSeries::degree(double u) const {
   if (kind_ == Kind::power) return power_;
   Index i = 0;
-  while (i < kTable && u >= cumulative_[static_cast<std::size_t>(i)]) ++i;
+  while (i < kTable && u >= cumulative_[i]) ++i;
   if (i < kTable) return i;
   const Index last = last_degree() < 0 ? kLongest : last_degree();
   for (double sum = cumulative_.back(); i < last; ++i)
@@ -226,4 +226,4 @@ Index DualSeries::degree(double u) const {
   return last;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

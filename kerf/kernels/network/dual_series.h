@@ -26,7 +26,7 @@
 
 #include "kerf/core/view.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class DualSeries {
  public:
@@ -62,4 +62,4 @@ class DualSeries {
   std::vector<double> cumulative_;  ///< sums of the first a_i
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -4,7 +4,7 @@
 #include "kerf/core/require.h"
 #include "kerf/kernels/gram/pointwise.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Network = double (*)(Cosine, Index, const Activation&);
@@ -91,4 +91,4 @@ void NtkKernel::pointwise(std::span<const double> number, std::span<const double
   of_angles(ntk_of_cosine, depth_, activation_, number, other, out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -21,7 +21,7 @@
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/network/activation.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 inline constexpr int kMaxDepth = 64;
 
@@ -83,4 +83,4 @@ class NtkKernel final : public Kernel {
   Activation activation_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

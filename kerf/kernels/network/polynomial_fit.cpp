@@ -8,7 +8,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Column = std::vector<double>;
@@ -112,7 +112,7 @@ PolynomialFit fit_polynomial(const std::function<double(const Cosine&)>& f, Inde
                "a polynomial of degree {}: it must be between 0 and {}", degree, kMaxFitDegree);
   const double at_one = f(Cosine::of(1));
   constexpr double kWeight = 1e4;  // of the row that asks for P(1) = f(1)
-  std::vector<Column> columns(static_cast<std::size_t>(degree + 1));
+  std::vector<Column> columns(degree + 1);
   Column b;
   for (int g = 0; g < kGrid; ++g) {
     const Cosine a = chebyshev((g + 0.5) / kGrid);
@@ -135,4 +135,4 @@ PolynomialFit fit_polynomial(const std::function<double(const Cosine&)>& f, Inde
   return fit;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

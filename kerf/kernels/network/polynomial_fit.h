@@ -19,7 +19,7 @@
 
 #include "kerf/kernels/network/arc_cosine.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Highest degree that fit_polynomial() accepts.
 inline constexpr Index kMaxFitDegree = 64;
@@ -37,4 +37,4 @@ PolynomialFit fit_polynomial(const std::function<double(const Cosine&)>& f, Inde
 std::vector<double> non_negative_least_squares(const std::vector<std::vector<double>>& columns,
                                                const std::vector<double>& b);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/network/ntk.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 double ntk3(const Cosine& a) { return ntk_of_cosine(a, 3); }
@@ -77,4 +77,4 @@ TEST(PolynomialFit, TakesEveryDepthAndDegree) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -177,4 +177,4 @@ std::vector<std::vector<double>> psd_factor(const std::vector<std::vector<double
   return factor;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

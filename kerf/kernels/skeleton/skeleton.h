@@ -30,7 +30,7 @@
 #include "kerf/core/rows/row_source.h"
 #include "kerf/kernels/network/dual_series.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class BaseKind { sign, circle, gaussian, categorical, sphere };
 inline constexpr const char* kBaseNames[] = {"sign", "circle", "gaussian", "categorical", "sphere"};
@@ -84,4 +84,4 @@ class Skeleton {
 /// A = L L^T, lower triangular; Error (usage) unless A is symmetric positive semi-definite.
 std::vector<std::vector<double>> psd_factor(const std::vector<std::vector<double>>& matrix);
 
-}  // namespace kerf
+}  // namespace kerf::detail

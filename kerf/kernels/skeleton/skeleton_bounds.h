@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace kerf {
+namespace kerf::detail {
 
 /// sqrt 2: circles, signs, categories and Gaussian bases in real form.
 inline constexpr double kRealFeatureBound = std::numbers::sqrt2;
@@ -49,4 +49,4 @@ inline double lambda_for_norm(double rows, double norm, double lipschitz = 1,
   return std::numbers::sqrt2 * lipschitz * bound / (std::sqrt(rows) * norm);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

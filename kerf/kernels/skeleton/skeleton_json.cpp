@@ -12,7 +12,7 @@
 #include "kerf/core/rows/image_text.h"
 #include "kerf/core/shallow_json.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 // Members by name: of an object that keeps their order each is searched for among all.
@@ -233,7 +233,7 @@ std::string skeleton_json(const Skeleton& skeleton) {
     if (!node.is_input) {
       object["activation"] = node.activation.text();
       Json& in = object["in"] = Json::array();
-      for (const Index from : node.in) in.push_back(all[static_cast<std::size_t>(from)].name);
+      for (const Index from : node.in) in.push_back(all[from].name);
       continue;
     }
     const BaseSpace& base = node.base;
@@ -256,4 +256,4 @@ std::string skeleton_json(const Skeleton& skeleton) {
   return Json{{"columns", skeleton.columns()}, {"nodes", std::move(nodes)}}.dump(1);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,10 +6,10 @@
 
 #include "kerf/kernels/skeleton/skeleton_text.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// As parse_skeleton(), of JSON; layers are left to be built.
 std::variant<Skeleton, LayeredSkeleton> parse_skeleton_json(const std::string& text,
                                                             ImageShape image);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/rows/image_text.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kLanes = 16;  // pairs at a time
@@ -28,7 +28,7 @@ std::size_t numbers_of(const BaseSpace& base) {
 
 /// The class of a row: a code modulo n, or the largest one-hot column; -1: none.
 double class_of(const BaseSpace& base, std::span<const double> row) {
-  const auto column = [&](std::size_t k) { return row[static_cast<std::size_t>(base.columns[k])]; };
+  const auto column = [&](std::size_t k) { return row[base.columns[k]]; };
   if (base.columns.size() == 1) {
     const auto levels = static_cast<double>(base.levels);
     const double code = std::fmod(std::floor(column(0)), levels);
@@ -99,7 +99,7 @@ void SkeletonKernel::prepare(std::span<const double> row, std::span<double> out)
     if (!nodes[v].is_input) continue;
     const BaseSpace& base = nodes[v].base;
     const auto to = out.subspan(offset_[v], numbers_of(base));
-    const double first = row[static_cast<std::size_t>(base.columns[0])];
+    const double first = row[base.columns[0]];
     switch (base.kind) {
       case BaseKind::sign:
         to[0] = first >= 0 ? 1 : -1;
@@ -113,19 +113,18 @@ void SkeletonKernel::prepare(std::span<const double> row, std::span<double> out)
         break;
       case BaseKind::gaussian:
         for (std::size_t k = 0; k < to.size(); ++k) {
-          to[k] = base.scale * row[static_cast<std::size_t>(base.columns[k])];
+          to[k] = base.scale * row[base.columns[k]];
           if (base.factor.empty()) continue;
           to[k] = 0;  // L^T x
           for (std::size_t j = 0; j < to.size(); ++j)
-            to[k] += base.factor[j][k] * row[static_cast<std::size_t>(base.columns[j])];
+            to[k] += base.factor[j][k] * row[base.columns[j]];
         }
         break;
       case BaseKind::sphere: {
         double largest = 0, norm = 0;
-        for (const Index column : base.columns)
-          largest = std::max(largest, std::abs(row[static_cast<std::size_t>(column)]));
+        for (const Index column : base.columns) largest = std::max(largest, std::abs(row[column]));
         for (std::size_t k = 0; k < to.size(); ++k) {
-          to[k] = largest > 0 ? row[static_cast<std::size_t>(base.columns[k])] / largest : 0;
+          to[k] = largest > 0 ? row[base.columns[k]] / largest : 0;
           norm += to[k] * to[k];
         }
         for (double& value : to) value /= norm > 0 ? std::sqrt(norm) : 1;
@@ -148,7 +147,7 @@ void SkeletonKernel::block(MatrixView<const double> x, MatrixView<const double> 
     const Index count = std::min<Index>(kLanes, y.rows - begin);
     for (Index l = 0; l < kLanes; ++l) {  // the last row again where there are no more
       prepare(y.row(begin + std::min(l, count - 1)), one);
-      for (std::size_t k = 0; k < numbers_; ++k) right[k][static_cast<std::size_t>(l)] = one[k];
+      for (std::size_t k = 0; k < numbers_; ++k) right[k][l] = one[k];
     }
     for (Index i = 0; i < x.rows; ++i) {
       prepare(x.row(i), left);
@@ -160,15 +159,14 @@ void SkeletonKernel::block(MatrixView<const double> x, MatrixView<const double> 
         }
         Lanes sum = {};
         for (const Index from : node.in) {
-          const Lanes& below = value[static_cast<std::size_t>(from)];
+          const Lanes& below = value[from];
           for (std::size_t l = 0; l < kLanes; ++l) sum[l] += below[l];
         }
         const auto edges = static_cast<double>(node.in.size());
         for (std::size_t l = 0; l < static_cast<std::size_t>(count); ++l)
           value[v][l] = node.activation(sum[l] / edges);
       }
-      for (Index l = 0; l < count; ++l)
-        out(i, begin + l) = static_cast<T>(value.back()[static_cast<std::size_t>(l)]);
+      for (Index l = 0; l < count; ++l) out(i, begin + l) = static_cast<T>(value.back()[l]);
     }
   }
 }
@@ -189,4 +187,4 @@ double SkeletonKernel::value(std::span<const double> x, std::span<const double> 
   return out;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/skeleton/skeleton_text.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// What names a skeleton among the options of the kernel and of the map.
 struct SkeletonOptions {
@@ -56,4 +56,4 @@ class SkeletonKernel final : public Kernel {
   std::size_t numbers_ = 0;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

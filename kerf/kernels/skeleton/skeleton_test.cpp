@@ -15,7 +15,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/skeleton/skeleton_kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,7 +44,7 @@ std::string error_of(const std::function<void()>& body) {
 /// The definition, node by node and pair by pair, base kernels from their formulas.
 double naive_value(const Skeleton& skeleton, Index node_number, const std::vector<double>& x,
                    const std::vector<double>& y) {
-  const SkeletonNode& node = skeleton.nodes()[static_cast<std::size_t>(node_number)];
+  const SkeletonNode& node = skeleton.nodes()[node_number];
   if (!node.is_input) {
     double sum = 0;
     for (const Index from : node.in) sum += naive_value(skeleton, from, x, y);
@@ -281,7 +281,7 @@ TEST(Skeleton, JsonOfANodeListReadsBackTheSame) {
                        {})}) {
     const Skeleton again = parse_skeleton(skeleton_json(skeleton), {});
     EXPECT_EQ(skeleton_json(again), skeleton_json(skeleton));
-    std::vector<double> x(static_cast<std::size_t>(skeleton.columns())), y(x);
+    std::vector<double> x(skeleton.columns()), y(x);
     rng::fill_normal(rng::Key{1}, 0, x);
     rng::fill_normal(rng::Key{2}, 0, y);
     EXPECT_NEAR(SkeletonKernel(again)(x, y), SkeletonKernel(skeleton)(x, y), 1e-14);
@@ -329,4 +329,4 @@ TEST(DualSeries, DegreesFollowTheCoefficients) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/core/system/memory.h"
 #include "kerf/kernels/skeleton/skeleton_json.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// A layer of nodes as an image: `first` is the number of its first node.
@@ -183,13 +183,13 @@ Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
   used.back() = true;
   for (std::size_t v = nodes.size(); v > 0; --v)
     if (used[v - 1])
-      for (const Index from : nodes[v - 1].in) used[static_cast<std::size_t>(from)] = true;
+      for (const Index from : nodes[v - 1].in) used[from] = true;
   std::vector<Index> place;
   std::vector<SkeletonNode> kept;
   for (std::size_t v = 0; v < nodes.size(); ++v) {
     place.push_back(static_cast<Index>(kept.size()));
     if (!used[v]) continue;
-    for (Index& from : nodes[v].in) from = place[static_cast<std::size_t>(from)];
+    for (Index& from : nodes[v].in) from = place[from];
     kept.push_back(std::move(nodes[v]));
   }
   return Skeleton(std::move(kept), values_of(image));
@@ -204,11 +204,11 @@ std::string fill_table_skeleton(const std::string& text, Index columns,
   KERF_REQUIRE(scale && *scale > 0, usage, "'{}' needs a scale above 0, as in 'table 1'", parts[0]);
   KERF_REQUIRE(parts.size() >= 2, usage, "the skeleton '{}' has no layers", text);
   std::vector<SkeletonNode> nodes;
-  std::vector<bool> is_number(static_cast<std::size_t>(columns), true);
+  std::vector<bool> is_number(columns, true);
   for (const auto& group : one_hot_groups)
-    for (const Index column : group) is_number[static_cast<std::size_t>(column)] = false;
+    for (const Index column : group) is_number[column] = false;
   for (Index k = 0; k < columns; ++k)
-    if (is_number[static_cast<std::size_t>(k)])
+    if (is_number[k])
       nodes.push_back({fmt::format("column {}", k), true, {BaseKind::circle, {k}, *scale}});
   for (const auto& group : one_hot_groups) {
     // One level: a constant, as a category of a single code.
@@ -316,4 +316,4 @@ SkeletonSize skeleton_size(const std::string& text, ImageShape image) {
   return std::visit([](const auto& parsed) { return size_of(parsed); }, parse(text, image));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -20,7 +20,7 @@
 
 #include "kerf/kernels/skeleton/skeleton.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// One layer of windows; size 0: fully connected.
 struct SkeletonLayer {
@@ -72,4 +72,4 @@ std::string fill_table_skeleton(const std::string& text, Index columns,
 /// JSON of the nodes, one by one: parse_skeleton() of it gives the same skeleton.
 std::string skeleton_json(const Skeleton& skeleton);
 
-}  // namespace kerf
+}  // namespace kerf::detail

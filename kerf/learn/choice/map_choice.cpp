@@ -21,7 +21,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kFirstRows = 400, kMostRows = 800;  // exact rounds
@@ -128,9 +128,7 @@ double error_by_folds(const FeatureMap& map, Index count, const Sample& sample) 
     const Index begin = f * count / kFolds, end = (f + 1) * count / kFolds;
     folds.emplace_back(origin, Precision::single_);
     folds.back().add(z.view().slice(begin, end), sample.targets.slice(begin, end),
-                     weights.empty() ? weights
-                                     : weights.subspan(static_cast<std::size_t>(begin),
-                                                       static_cast<std::size_t>(end - begin)));
+                     weights.empty() ? weights : weights.subspan(begin, end - begin));
   }
   return choose_lambda(folds, {}, {}).choice.cv_error;
 }
@@ -390,4 +388,4 @@ Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSum
   return count;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -32,7 +32,7 @@
 #include "kerf/features/scaling.h"
 #include "kerf/learn/options/fit_outcome.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// All candidates, or those that agree with the options that the user gave.  Error (usage) if no
 /// candidate's map knows one of them.
@@ -66,4 +66,4 @@ std::optional<Params> exact_options(const MapCandidate& candidate, const Params&
 Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSummary& summary,
                       Index targets, const MapChoiceOptions& options);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/learn/lambda/pair_table.h"
 #include "kerf/learn/rows/training_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kRows = 600, kFewestRows = 20;
@@ -129,4 +129,4 @@ std::optional<MapChoice> prefers_linear(const FitJob& job, const Params& map_opt
   return kernels;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

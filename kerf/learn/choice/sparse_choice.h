@@ -18,7 +18,7 @@
 #include "kerf/learn/options/fit_job.h"
 #include "kerf/learn/options/fit_outcome.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct SparseChoice {
   ScaleKind scale = ScaleKind::rms;
@@ -41,4 +41,4 @@ SparseChoice choose_for_sparse(const DataSummary& summary, const FitOptions& opt
 std::optional<MapChoice> prefers_linear(const FitJob& job, const Params& map_options,
                                         const SparseChoice& choice);
 
-}  // namespace kerf
+}  // namespace kerf::detail

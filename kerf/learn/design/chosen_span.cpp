@@ -7,7 +7,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 double dot(std::span<const double> a, std::span<const double> b) {
   double sums[8] = {};
@@ -21,17 +21,16 @@ double dot(std::span<const double> a, std::span<const double> b) {
 }
 
 void ChosenSpan::project(std::span<double> v, int passes) const {
-  std::vector<double> along(static_cast<std::size_t>(count_));
+  std::vector<double> along(count_);
   for (int pass = 0; pass < passes; ++pass) {
     parallel_for(count_, 16, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i)
-        along[static_cast<std::size_t>(i)] = dot(basis_.row(i).first(v.size()), v);
+      for (Index i = begin; i < end; ++i) along[i] = dot(basis_.row(i).first(v.size()), v);
     });
     parallel_for(std::ssize(v), 256, [&](Index begin, Index end) {
       for (Index i = 0; i < count_; ++i) {
-        const double factor = along[static_cast<std::size_t>(i)];
+        const double factor = along[i];
         const double* q = basis_.row(i).data();
-        for (Index j = begin; j < end; ++j) v[static_cast<std::size_t>(j)] -= factor * q[j];
+        for (Index j = begin; j < end; ++j) v[j] -= factor * q[j];
       }
     });
   }
@@ -50,8 +49,8 @@ void ChosenSpan::add(std::span<const double> v) {
   const auto q = basis_.row(count_);
   std::ranges::fill(q, 0.0);
   std::ranges::transform(v, q.begin(), [&](double value) { return scale * value; });
-  q[static_cast<std::size_t>(features_ + count_)] = scale * std::sqrt(c_);
+  q[features_ + count_] = scale * std::sqrt(c_);
   ++count_;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class ChosenSpan {
  public:
@@ -50,4 +50,4 @@ class ChosenSpan {
 /// Sums in double, in a fixed order.
 double dot(std::span<const double> a, std::span<const double> b);
 
-}  // namespace kerf
+}  // namespace kerf::detail

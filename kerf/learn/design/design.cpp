@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/row_products.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPiece = 256;  // rows a thread takes at a time
@@ -34,21 +34,20 @@ Design random_design(Index rows, Index budget, rng::Key key) {
     order.emplace_back(rng::uniform(key, static_cast<std::uint64_t>(i)), i);
   std::ranges::sort(order);
   Design design;
-  for (Index i = 0; i < budget; ++i)
-    design.rows.push_back(order[static_cast<std::size_t>(i)].second);
+  for (Index i = 0; i < budget; ++i) design.rows.push_back(order[i].second);
   return design;
 }
 
 Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
                      const Progress& progress) {
   check_budget(z.rows, budget);
-  std::vector<double> square(static_cast<std::size_t>(z.rows)),
+  std::vector<double> square(z.rows),
       nearest(square.size(), std::numeric_limits<double>::infinity());
   // The same function for lengths and products: the distance of copies is exactly 0.
-  std::vector<double> centre(static_cast<std::size_t>(z.cols));
+  std::vector<double> centre(z.cols);
   for (Index i = 0; i < z.rows; ++i) {
     std::ranges::copy(z.row(i), centre.begin());
-    square[static_cast<std::size_t>(i)] = two_dots(z.row(i), centre, centre).first;
+    square[i] = two_dots(z.row(i), centre, centre).first;
   }
   Design design;
   auto next = static_cast<Index>(rng::below(key, 0, static_cast<std::uint64_t>(z.rows)));
@@ -56,7 +55,7 @@ Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
     report(progress, "selecting", step, budget);
     design.rows.push_back(next);
     std::ranges::copy(z.row(next), centre.begin());
-    const double centre_square = square[static_cast<std::size_t>(next)];
+    const double centre_square = square[next];
     parallel_for(z.rows, kPiece, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const auto at = static_cast<std::size_t>(i);
@@ -65,14 +64,14 @@ Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
             std::min(nearest[at], std::max(0.0, square[at] + centre_square - 2 * product));
       }
     });
-    for (const Index row : design.rows) nearest[static_cast<std::size_t>(row)] = 0;
+    for (const Index row : design.rows) nearest[row] = 0;
     double total = 0;
     for (const double d : nearest) total += d;
     double target = total * rng::uniform(key, static_cast<std::uint64_t>(step) + 1);
     // Where all rows left coincide with chosen ones, the first that is not chosen.
     next = -1;
     for (Index i = 0; i < z.rows && (next < 0 || target >= 0); ++i) {
-      const double d = nearest[static_cast<std::size_t>(i)];
+      const double d = nearest[i];
       const bool is_free =
           d > 0 || (total == 0 && std::ranges::find(design.rows, i) == design.rows.end());
       if (!is_free) continue;
@@ -103,4 +102,4 @@ Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget,
   return greedy_design(z, budget, c, progress);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -36,7 +36,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 enum class DesignMethod { greedy, random, kmeans };
 inline constexpr const char* kDesignNames[] = {"greedy", "random", "kmeans++"};
@@ -68,4 +68,4 @@ Design select_rows(DesignMethod method, MatrixView<const float> z, Index budget,
 /// Memory of a greedy design, its features included.
 Index design_bytes(Index rows, Index features, Index budget);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,12 +9,12 @@
 #include "kerf/core/error.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> normal_rows(Index rows, Index cols) {
   Matrix<float> z(rows, cols);
-  rng::fill_normal(rng::Key{31}, 0, std::span(z.data(), static_cast<std::size_t>(rows * cols)));
+  rng::fill_normal(rng::Key{31}, 0, std::span(z.data(), rows * cols));
   for (Index i = 0; i < rows; ++i)  // rows of different lengths: some worth more than others
     for (float& value : z.row(i)) value *= 0.5f + static_cast<float>(i % 7);
   return z;
@@ -30,9 +30,8 @@ double explained(const Matrix<float>& z, const std::vector<Index>& rows, double 
   };
   Matrix<double> a(k, k), cross(k, z.rows()), solved(k, z.rows());
   for (Index i = 0; i < k; ++i) {
-    const Index row = rows[static_cast<std::size_t>(i)];
-    for (Index j = 0; j < k; ++j)
-      a(i, j) = kernel(row, rows[static_cast<std::size_t>(j)]) + (i == j ? c : 0);
+    const Index row = rows[i];
+    for (Index j = 0; j < k; ++j) a(i, j) = kernel(row, rows[j]) + (i == j ? c : 0);
     for (Index j = 0; j < z.rows(); ++j) cross(i, j) = solved(i, j) = kernel(row, j);
   }
   EXPECT_EQ(blas::cholesky(a.view()), 0);
@@ -96,13 +95,11 @@ class Judge {
     for (Index i = 0; i < n_; ++i) column.push_back(at(i, row));
     const long double s = at(row, row) + c_;
     for (Index i = 0; i < n_; ++i)
-      for (Index j = 0; j < n_; ++j)
-        kernel_[static_cast<std::size_t>(i * n_ + j)] -=
-            column[static_cast<std::size_t>(i)] * column[static_cast<std::size_t>(j)] / s;
+      for (Index j = 0; j < n_; ++j) kernel_[i * n_ + j] -= column[i] * column[j] / s;
   }
 
  private:
-  long double at(Index i, Index j) const { return kernel_[static_cast<std::size_t>(i * n_ + j)]; }
+  long double at(Index i, Index j) const { return kernel_[i * n_ + j]; }
   Index n_;
   long double c_;
   std::vector<long double> kernel_;
@@ -123,7 +120,7 @@ void expect_greedy(const Matrix<float>& z, Index budget, double c, double tie) {
       best = std::max(best, gains.back());
     }
     const Index row = design.rows[step];
-    const long double own = gains[static_cast<std::size_t>(row)];
+    const long double own = gains[row];
     const auto equal = [&](long double gain) { return gain >= best * (1 - 1e-12L); };
     EXPECT_GE(own, best * (1 - tie)) << "step " << step << ", ridge " << c;
     EXPECT_LE(row, std::ranges::find_if(gains, equal) - gains.begin())
@@ -143,7 +140,7 @@ Matrix<float> copied_rows() {
     for (Index j = 0; j < 300; ++j) {
       double along = 0;
       for (Index k = 0; k < 3; ++k)
-        along += directions[static_cast<std::size_t>(3 * j + k)] *
+        along += directions[3 * j + k] *
                  rng::normal(rng::Key{7}, static_cast<std::uint64_t>(3 * (i / 5) + k));
       z(i, j) = static_cast<float>(std::max(along, 0.0) / std::sqrt(300.0));
     }
@@ -236,4 +233,4 @@ TEST(Design, RandomAndKmeansChooseDistinctRows) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/row_products.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPiece = 256;     // rows a thread takes at a time
@@ -59,7 +59,7 @@ Matrix<double> feature_sums(MatrixView<const float> z, const Progress& progress)
 /// diagonal: half of the work of a product with G.
 std::vector<double> quadratic_forms(const Matrix<double>& v, const Matrix<double>& gram) {
   const Index m = gram.cols();
-  std::vector<double> forms(static_cast<std::size_t>(v.rows()), 0.0);
+  std::vector<double> forms(v.rows(), 0.0);
   Matrix<double> product;
   const auto add = [&](Index row, Index rows, Index j, Index width, double factor) {
     if (rows == 0) return;
@@ -67,9 +67,7 @@ std::vector<double> quadratic_forms(const Matrix<double>& v, const Matrix<double
     blas::gemm(false, false, 1.0, {v.data() + row, v.rows(), rows, v.cols()},
                {gram.data() + row * m + j, rows, width, m}, 0.0, product.view());
     for (Index i = 0; i < v.rows(); ++i)
-      forms[static_cast<std::size_t>(i)] +=
-          factor *
-          dot(v.row(i).subspan(static_cast<std::size_t>(j), product.row(i).size()), product.row(i));
+      forms[i] += factor * dot(v.row(i).subspan(j, product.row(i).size()), product.row(i));
   };
   for (Index j = 0; j < m; j += kTile) {
     const Index width = std::min(kTile, m - j);
@@ -168,7 +166,7 @@ Greedy::Greedy(MatrixView<const float> z, Index budget, double c, const Progress
     total_ += square;
   }
   c_ = std::max(c, kLeastRidge * largest);
-  a_.resize(static_cast<std::size_t>(z.rows));
+  a_.resize(z.rows);
   b_.resize(a_.size());
   chosen_at_.assign(a_.size(), std::numeric_limits<Index>::max());
   span_.emplace(z.cols, budget, c_);
@@ -186,7 +184,7 @@ void Greedy::measure() {
       for (Index i = 0; i < v.rows(); ++i) {
         const auto row = static_cast<std::size_t>(begin + first + i);
         a_[row] = dot(v.row(i), v.row(i));
-        b_[row] = forms[static_cast<std::size_t>(i)];
+        b_[row] = forms[i];
       }
     });
   }
@@ -228,12 +226,12 @@ Greedy::Rows Greedy::best_rows(Index count) const {
 
 void Greedy::take(std::size_t row) {
   const auto m = static_cast<std::size_t>(z_.cols);
-  std::vector<double> v(static_cast<std::size_t>(span_->length()), 0.0), w(v.size(), 0.0);
+  std::vector<double> v(span_->length(), 0.0), w(v.size(), 0.0);
   std::ranges::copy(z_.row(static_cast<Index>(row)), v.begin());
   span_->project(v);
   const std::span<const double> u(v.data(), m);
   parallel_for(z_.cols, kTile, [&](Index begin, Index end) {
-    for (Index j = begin; j < end; ++j) w[static_cast<std::size_t>(j)] = dot(gram_.row(j), u);
+    for (Index j = begin; j < end; ++j) w[j] = dot(gram_.row(j), u);
   });
   const double b = std::max(dot(u, std::span(w).first(m)), 0.0);
   span_->project(w, 1);
@@ -268,8 +266,8 @@ void Greedy::multiply_all() {
   const Index count = 2 * std::ssize(tried_);
   Matrix<double> vectors(count, z_.cols);
   for (Index t = 0; t < count / 2; ++t) {
-    std::ranges::copy(tried_[static_cast<std::size_t>(t)].u, vectors.row(2 * t).begin());
-    std::ranges::copy(tried_[static_cast<std::size_t>(t)].w, vectors.row(2 * t + 1).begin());
+    std::ranges::copy(tried_[t].u, vectors.row(2 * t).begin());
+    std::ranges::copy(tried_[t].w, vectors.row(2 * t + 1).begin());
   }
   products_.resize(z_.rows, count);
   parallel_for(z_.rows, kPiece, [&](Index begin, Index end) {
@@ -314,7 +312,7 @@ std::size_t Greedy::first_wrong_step() const {
 void Greedy::keep(std::size_t steps) {
   const std::size_t before = rows_.size() - tried_.size();
   for (std::size_t t = before + steps; t < rows_.size(); ++t)
-    chosen_at_[static_cast<std::size_t>(rows_[t])] = std::numeric_limits<Index>::max();
+    chosen_at_[rows_[t]] = std::numeric_limits<Index>::max();
   rows_.resize(before + steps);
   span_->keep(std::ssize(rows_));
   tried_.resize(steps);
@@ -344,10 +342,10 @@ Design greedy_design(MatrixView<const float> z, Index budget, double c, const Pr
   }
   Design design{greedy.rows(), greedy.gains(), greedy.total(), c};
   // All that is left to explain is rounding: the other rows gain nothing.
-  std::vector<bool> chosen(static_cast<std::size_t>(z.rows), false);
-  for (const Index row : design.rows) chosen[static_cast<std::size_t>(row)] = true;
+  std::vector<bool> chosen(z.rows, false);
+  for (const Index row : design.rows) chosen[row] = true;
   for (Index row = 0; std::ssize(design.rows) < budget; ++row)
-    if (!chosen[static_cast<std::size_t>(row)]) design.rows.push_back(row);
+    if (!chosen[row]) design.rows.push_back(row);
   design.gains.resize(design.rows.size(), 0.0);
   return design;
 }
@@ -361,4 +359,4 @@ Index design_bytes(Index rows, Index features, Index budget) {
          48 * rows + std::max(sums, measure + steps);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/learn/rows/training_rows.h"
 #include "kerf/learn/solvers/fit_memory.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kDefaultFeatures = 4096;
@@ -198,4 +198,4 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
   return std::move(*best);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

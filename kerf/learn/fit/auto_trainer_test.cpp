@@ -15,7 +15,7 @@
 #include "kerf/learn/ridge/exact_ridge.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 enum class Shape { smooth, linear };
@@ -261,7 +261,7 @@ TEST(MapChoice, SeesTheSameInSparseRows) {
 TEST(MapChoice, WideRowsTakeFastTransforms) {
   for (const Index cols : {20, 150}) {
     Matrix<float> x(40, cols);
-    rng::fill_normal(rng::Key{4}, 0, std::span(x.data(), static_cast<std::size_t>(40 * cols)));
+    rng::fill_normal(rng::Key{4}, 0, std::span(x.data(), 40 * cols));
     Matrix<double> y(40, 1);
     y.fill(1);
     MemorySource source(x.view(), y.view(), 40);
@@ -325,4 +325,4 @@ TEST(Holdout, CutsAStreamInTwoWhateverTheBlocks) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

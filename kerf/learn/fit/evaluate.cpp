@@ -7,7 +7,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kInterval90 = 1.6448536269514722;  // quantile 0.95 of N(0, 1)
@@ -42,7 +42,7 @@ void finish_regression(Score& score, const std::vector<TargetSums>& targets) {
 /// Keeps the rows of largest error; of equal ones the first.
 class WorstRows {
  public:
-  explicit WorstRows(Index count) : count_(static_cast<std::size_t>(count)) {}
+  explicit WorstRows(Index count) : count_(count) {}
 
   void offer(const RowBlock& block, Index i, Index position, double error,
              std::span<const double> predicted) {
@@ -72,8 +72,7 @@ double log_losses(const Model& model, const RowBlock& block, const Matrix<double
   to_probabilities(model, p);
   double sum = 0;
   for (Index i = 0; i < p.rows(); ++i)
-    sum -= weights[static_cast<std::size_t>(i)] *
-           std::log(std::max(p(i, static_cast<Index>(block.targets(i, 0))), 1e-15));
+    sum -= weights[i] * std::log(std::max(p(i, static_cast<Index>(block.targets(i, 0))), 1e-15));
   return sum;
 }
 
@@ -96,7 +95,7 @@ class Scorer {
       score_.confusion.resize(model.outputs(), model.outputs());
       score_.confusion.fill(0);
     } else {
-      sums_.resize(static_cast<std::size_t>(model.outputs()));
+      sums_.resize(model.outputs());
     }
   }
 
@@ -124,7 +123,7 @@ void Scorer::add(RowBlock& block) {
   KERF_REQUIRE(block.targets.cols() == (is_classification() ? 1 : model_.outputs()), data,
                "scoring needs the target, but the rows come without it");
   const bool weighted = options_.weighted && !block.weights.empty();
-  weights_.assign(static_cast<std::size_t>(block.rows()), 1.0);
+  weights_.assign(block.rows(), 1.0);
   if (weighted) weights_ = block.weights;
   score_.far_rows += model_.variance ? predictor_.scores(block, scores_, variance_)
                                      : predictor_.scores(block, scores_);
@@ -194,4 +193,4 @@ Score evaluate(const Model& model, RowSource& source, Index memory_limit, const 
   return evaluate(model, source, {.memory_limit = memory_limit, .worst = worst}, progress);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/progress.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// A row that the model gets wrong.
 struct WorstRow {
@@ -49,4 +49,4 @@ Score evaluate(const Model& model, RowSource& source, const EvaluateOptions& opt
 Score evaluate(const Model& model, RowSource& source, Index memory_limit = 0,
                const Progress& progress = {}, Index worst = 0);
 
-}  // namespace kerf
+}  // namespace kerf::detail

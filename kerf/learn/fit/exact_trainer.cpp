@@ -12,7 +12,7 @@
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// The kernel's options, complete and with numbers for "auto", and its name as "kernel".
@@ -139,4 +139,4 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
   return result;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kRows = 300, kColumns = 4;
@@ -161,4 +161,4 @@ TEST(ZeroFeatures, OfADeadNetworkAreSaid) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -5,7 +5,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/options/fit_job.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// A feature map with a number of features: solver.h.
 FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options);
@@ -50,4 +50,4 @@ std::string recipe_identity(const Recipe& recipe);
 /// How lambda was found, for that record.
 void record_lambda(const FitReport& outcome, TrainingRecord& training);
 
-}  // namespace kerf
+}  // namespace kerf::detail

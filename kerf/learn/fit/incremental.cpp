@@ -18,7 +18,7 @@
 #include "kerf/learn/rows/checkpoint.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Rows of one fold whose features are held at once: 64 MB of them.
@@ -228,13 +228,13 @@ void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
   }
   if (fold == left_out_fold_ && targets_.classification())
     left_out_.add(z_.view(), y_.view(), weights_);
-  sums_[static_cast<std::size_t>(fold)].add(z_.view(), y_.view(), weights_);
+  sums_[fold].add(z_.view(), y_.view(), weights_);
 }
 
 void IncrementalFit::solve_dual(const Progress& progress, FitResult& result) const {
   Matrix<float> z(rows_, map_->out_dim());
   Matrix<double> y(rows_, targets_.outputs()), block_y;
-  std::vector<double> weights(static_cast<std::size_t>(rows_), 1.0), block_weights;
+  std::vector<double> weights(rows_, 1.0), block_weights;
   for (const RowBlock& block : kept_) {
     map_->transform(block.x(), z.view().slice(block.first_row, block.first_row + block.rows()));
     targets_.encode(block, block_y, block_weights);
@@ -302,4 +302,4 @@ FitResult IncrementalFit::solve(const Progress& progress) {
   return result;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

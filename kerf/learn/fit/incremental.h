@@ -17,7 +17,7 @@
 #include "kerf/learn/rows/fold_buffers.h"
 #include "kerf/learn/rows/training_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class IncrementalFit {
  public:
@@ -68,4 +68,4 @@ class IncrementalFit {
   std::vector<double> weights_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/error.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kRows = 300, kColumns = 3;
@@ -272,4 +272,4 @@ TEST(IncrementalFit, RefusesWhatItWouldIgnore) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

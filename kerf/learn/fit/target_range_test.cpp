@@ -14,7 +14,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using testing::ElementsAre;
@@ -32,8 +32,7 @@ struct Data {
         x(i, j) =
             static_cast<float>(rng::normal(rng::Key{5}, static_cast<std::uint64_t>(2 * i + j)));
       for (Index t = 0; t < y.cols(); ++t)
-        y(i, t) = (3 + std::sin(x(i, 0) + static_cast<double>(t)) * x(i, 1)) *
-                  scales[static_cast<std::size_t>(t)];
+        y(i, t) = (3 + std::sin(x(i, 0) + static_cast<double>(t)) * x(i, 1)) * scales[t];
     }
   }
 };
@@ -183,4 +182,4 @@ TEST(SaveModel, LeavesTheOldFileWhereTheNewOneCouldNotBeRead) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

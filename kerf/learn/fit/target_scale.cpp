@@ -8,7 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/learn/fit/fit_kinds.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 bool is_finite(const LinearModel& linear) {
@@ -62,4 +62,4 @@ void restore_targets(std::span<const double> scale, FitResult& result) {
                "that cannot be meant?");
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 void check_rows(const DataSummary& summary) {
@@ -331,4 +331,4 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
   return result;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

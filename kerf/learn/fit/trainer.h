@@ -13,7 +13,7 @@
 #include "kerf/learn/options/fit_outcome.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The default of a fit: chosen for the data.
 inline constexpr const char* kDefaultMap = kAutoMap;
@@ -38,4 +38,4 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
 /// sums that its fit kept in the folder options.checkpoint: no rows, no features.
 FitResult refit(Model model, const FitOptions& options, const Progress& progress = {});
 
-}  // namespace kerf
+}  // namespace kerf::detail

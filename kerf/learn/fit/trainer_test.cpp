@@ -12,7 +12,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -86,8 +86,7 @@ TEST(Trainer, LearnsClassesWithBalancedWeights) {
   const auto result = fit_on(train, Task::classification, "arccos", {{"features", "400"}}, options);
   const auto best = best_class(predict(result.model, train));
   Index right = 0;
-  for (Index i = 0; i < 1500; ++i)
-    right += best[static_cast<std::size_t>(i)] == static_cast<Index>(train.y(i, 0));
+  for (Index i = 0; i < 1500; ++i) right += best[i] == static_cast<Index>(train.y(i, 0));
   EXPECT_GT(static_cast<double>(right) / 1500, 0.93);
 }
 
@@ -280,4 +279,4 @@ TEST(Trainer, ExactKernelTakesTheGridAndRefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kFewLevels = 12;          // that a space must have room for
@@ -96,8 +96,8 @@ FoldPath::FoldPath(std::span<const NormalEquations> folds)
                             fold.target.back() * fold.target.back() / fold.weight);
       for (Index j = 0; j < m; ++j) {
         fold.cross(t, j) = held.cross(j, t);
-        fold.rhs(t, j) = total_.cross(j, t) - held.cross(j, t) -
-                         fold.sum[static_cast<std::size_t>(j)] * fold.target.back() / fold.weight;
+        fold.rhs(t, j) =
+            total_.cross(j, t) - held.cross(j, t) - fold.sum[j] * fold.target.back() / fold.weight;
       }
     }
     folds_.push_back(std::move(fold));
@@ -136,14 +136,13 @@ bool FoldPath::factor_in_single(double ridge) {
   double largest = 0;  // of the diagonal, hence of all
   for (Index i = 0; i < m; ++i) largest = std::max(largest, wide_factor_(i, i));
   if (!(largest < kSingleRange && ridge > 1 / kSingleRange)) return false;
-  std::vector<double> squares(static_cast<std::size_t>(m), 0.0);
+  std::vector<double> squares(m, 0.0);
   factor_.resize(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       for (Index j = i; j < m; ++j) {
         factor_(i, j) = static_cast<float>(wide_factor_(i, j));
-        squares[static_cast<std::size_t>(i)] +=
-            (i == j ? 1 : 2) * wide_factor_(i, j) * wide_factor_(i, j);
+        squares[i] += (i == j ? 1 : 2) * wide_factor_(i, j) * wide_factor_(i, j);
       }
   });
   double norm = 0;
@@ -174,7 +173,7 @@ void FoldPath::extend() {
   const auto count = static_cast<Index>(folds_.size());
   Matrix<double> blocks(count * targets, m);
   for (Index f = 0; f < count; ++f) {
-    const Fold& fold = folds_[static_cast<std::size_t>(f)];
+    const Fold& fold = folds_[f];
     const Index size = fold.basis.rows();
     for (Index k = 0; k < targets; ++k)
       for (Index j = 0; j < m; ++j)
@@ -186,12 +185,12 @@ void FoldPath::extend() {
   for (Index f = 0; f < count; ++f) {
     const auto block = blocks.view().slice(f * targets, (f + 1) * targets);
     blas::orthonormalise_rows(block);
-    orthonormalise_against(folds_[static_cast<std::size_t>(f)].basis, block);
+    orthonormalise_against(folds_[f].basis, block);
   }
   const Matrix<double> products =
       transposed(total_.gram_times(transposed(blocks.view()).view()).view());
   for (Index f = 0; f < count; ++f)
-    append(folds_[static_cast<std::size_t>(f)], blocks.view().slice(f * targets, (f + 1) * targets),
+    append(folds_[f], blocks.view().slice(f * targets, (f + 1) * targets),
            products.view().slice(f * targets, (f + 1) * targets));
 }
 
@@ -222,7 +221,7 @@ bool FoldPath::is_full() const {
 
 FoldPath::Level FoldPath::level() const {
   Level sums;
-  sums.errors.assign(static_cast<std::size_t>(total_.targets()), 0.0);
+  sums.errors.assign(total_.targets(), 0.0);
   sums.objectives = sums.errors;
   double held = 0, training = 0;
   for (const Fold& fold : folds_) {
@@ -251,7 +250,7 @@ void FoldPath::add_errors(const Fold& fold, Level& sums) const {
     const double quadratic = dot(a.view(), t, product.view(), t);
     const double mean = dot(a.view(), t, fold.inner_sum.view(), 1);
     const double along = dot(a.view(), t, fold.inner_sum.view(), 0);
-    const double b = (fold.target[static_cast<std::size_t>(t)] - along) / fold.weight;
+    const double b = (fold.target[t] - along) / fold.weight;
     const double error = held.target_square(t) - 2 * b * held.target_sum(t) +
                          b * b * held.weight() - 2 * linear + 2 * b * mean + quadratic;
     const auto k = static_cast<std::size_t>(t);
@@ -272,4 +271,4 @@ Index FoldPath::bytes(Index features, Index targets, Index folds) {
          NormalEquations::product_bytes(features, folds * targets);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

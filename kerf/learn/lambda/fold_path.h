@@ -32,7 +32,7 @@
 
 #include "kerf/learn/ridge/normal_equations.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class FoldPath {
  public:
@@ -89,4 +89,4 @@ class FoldPath {
   double weight_ = 0;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kFolds = 5;
@@ -20,7 +20,7 @@ std::vector<NormalEquations> smooth_folds(Index rows, Index features, Index targ
   Matrix<float> z(rows, features);
   Matrix<double> y(rows, targets);
   std::vector<double> weights;
-  rng::fill_normal(rng::Key{1}, 0, std::span(z.data(), static_cast<std::size_t>(rows * features)));
+  rng::fill_normal(rng::Key{1}, 0, std::span(z.data(), rows * features));
   for (Index i = 0; i < rows; ++i) {
     const float size = far > 0 && i % far == 0 ? 8 : 1;
     double signal = 0;
@@ -33,15 +33,13 @@ std::vector<NormalEquations> smooth_folds(Index rows, Index features, Index targ
                              rng::normal(rng::Key{9}, static_cast<std::uint64_t>(i * targets + t));
     weights.push_back(0.5 + rng::uniform(rng::Key{3}, static_cast<std::uint64_t>(i)));
   }
-  const Origin origin{std::vector<float>(static_cast<std::size_t>(features), 0.5f),
-                      std::vector<double>(static_cast<std::size_t>(targets), 2.0)};
+  const Origin origin{std::vector<float>(features, 0.5f), std::vector<double>(targets, 2.0)};
   std::vector<NormalEquations> folds;
   for (Index f = 0; f < kFolds; ++f) {
     const Index begin = f * rows / kFolds, end = (f + 1) * rows / kFolds;
     folds.emplace_back(origin, Precision::double_);
     folds.back().add(z.view().slice(begin, end), y.view().slice(begin, end),
-                     std::span(weights).subspan(static_cast<std::size_t>(begin),
-                                                static_cast<std::size_t>(end - begin)));
+                     std::span(weights).subspan(begin, end - begin));
   }
   return folds;
 }
@@ -131,4 +129,4 @@ TEST(FoldPath, GivesTheErrorsOfOneCholeskyForEachFoldAndLambda) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/require.h"
 #include "kerf/learn/lambda/fold_path.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr int kStartStep = -2;  // of the automatic grid, where the walk begins
@@ -42,9 +42,7 @@ void fill(LambdaTable& table, bool all, std::size_t start, const Progress& progr
   for (const std::ptrdiff_t stride : {2, 1})
     for (const std::ptrdiff_t direction : {stride, -stride})
       for (std::ptrdiff_t next = best + direction;
-           next >= 0 && next <= last &&
-           error_at(static_cast<std::size_t>(next)) < error_at(static_cast<std::size_t>(best));
-           next += direction)
+           next >= 0 && next <= last && error_at(next) < error_at(best); next += direction)
         best = next;
 }
 
@@ -88,8 +86,7 @@ class ErrorsByPath {
 
  private:
   Errors singular() const {  // no lambda to choose
-    return Errors(static_cast<std::size_t>(folds_.front().targets()),
-                  std::numeric_limits<double>::infinity());
+    return Errors(folds_.front().targets(), std::numeric_limits<double>::infinity());
   }
 
   std::span<const NormalEquations> folds_;
@@ -183,4 +180,4 @@ Index lambda_choice_bytes(Index features, Index targets, Index folds) {
                   NormalEquations::bytes(features, targets) + solve);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

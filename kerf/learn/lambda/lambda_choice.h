@@ -21,7 +21,7 @@
 #include "kerf/learn/ridge/lambda_table.h"
 #include "kerf/learn/ridge/ridge.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct LambdaSearch {
   std::vector<double> grid;  ///< lambdas to choose from; empty: the automatic grid
@@ -51,4 +51,4 @@ ChosenModel choose_lambda_by_spectrum(
 /// Memory besides the folds' sums.
 Index lambda_choice_bytes(Index features, Index targets, Index folds);
 
-}  // namespace kerf
+}  // namespace kerf::detail

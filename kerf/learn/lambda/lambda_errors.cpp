@@ -5,7 +5,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 std::size_t LambdaErrors::place_of(double lambda) const {
   return static_cast<std::size_t>(std::ranges::find(lambdas_, lambda) - lambdas_.begin());
@@ -62,4 +62,4 @@ void LambdaErrors::load(ArrayReader& arrays) {
   asked_.assign(lambdas_.size(), false);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

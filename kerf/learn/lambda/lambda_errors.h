@@ -11,7 +11,7 @@
 #include "kerf/learn/ridge/ridge.h"
 #include "kerf/model/model_arrays.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class LambdaErrors {
  public:
@@ -36,4 +36,4 @@ class LambdaErrors {
   std::vector<bool> asked_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

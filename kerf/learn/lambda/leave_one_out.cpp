@@ -9,7 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 constexpr double kRounding = 0x1p-46;  // what centring leaves of rows that are all alike
 }
@@ -20,7 +20,7 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
   const Index n = gram.rows;
   KERF_REQUIRE(gram.cols == n && targets.rows == n && n >= 2, usage,
                "{} rows of targets for a kernel matrix of {} x {}", targets.rows, n, gram.cols);
-  std::vector<double> root(static_cast<std::size_t>(n), 1.0);
+  std::vector<double> root(n, 1.0);
   for (std::size_t i = 0; i < weights.size(); ++i) root[i] = std::sqrt(weights[i]);
   for (const double r : root) {
     weight_ += r * r;
@@ -48,8 +48,8 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
   for (Index i = 0; i < n; ++i) whole += centred_(i, i);
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const double u = direction_[static_cast<std::size_t>(i)];
-      const double row_mean = row_means[static_cast<std::size_t>(i)];
+      const double u = direction_[i];
+      const double row_mean = row_means[i];
       for (std::size_t b = 0; b < root.size(); ++b)
         centred_(i, static_cast<Index>(b)) +=
             mean * u * direction_[b] - (u * row_means[b] + row_mean * direction_[b]);
@@ -65,11 +65,10 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
   for (Index t = 0; t < targets.cols; ++t) {
     double target_mean = 0;
     for (Index i = 0; i < n; ++i) {
-      const double r = root[static_cast<std::size_t>(i)];
+      const double r = root[i];
       target_mean += r * r * targets(i, t) / weight_;
     }
-    for (Index i = 0; i < n; ++i)
-      targets_(i, t) = root[static_cast<std::size_t>(i)] * (targets(i, t) - target_mean);
+    for (Index i = 0; i < n; ++i) targets_(i, t) = root[i] * (targets(i, t) - target_mean);
   }
 }
 
@@ -81,9 +80,8 @@ double LeaveOneOut::error(double lambda) {
   work_.resize(n, n);
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const double factor = shift_ * direction_[static_cast<std::size_t>(i)];
-      for (Index j = i; j < n; ++j)
-        work_(i, j) = centred_(i, j) + factor * direction_[static_cast<std::size_t>(j)];
+      const double factor = shift_ * direction_[i];
+      for (Index j = i; j < n; ++j) work_(i, j) = centred_(i, j) + factor * direction_[j];
       work_(i, i) += c;
     }
   });
@@ -94,8 +92,8 @@ double LeaveOneOut::error(double lambda) {
   blas::triangular_inverse(work_.view());  // B^-1 = R^-1 R^-T
   double error = 0;
   for (Index i = 0; i < n; ++i) {
-    if (!counts_[static_cast<std::size_t>(i)]) continue;
-    const double u = direction_[static_cast<std::size_t>(i)];
+    if (!counts_[i]) continue;
+    const double u = direction_[i];
     double diagonal = 0;
     for (Index k = i; k < n; ++k) diagonal += work_(i, k) * work_(i, k);
     const double rest = diagonal - u * u / (c + shift_);
@@ -122,4 +120,4 @@ std::pair<int, double> LeaveOneOut::search(int start, int stride, int least) {
   return {best, error_at(best)};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -21,7 +21,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/learn/ridge/exact_ridge.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Lambdas are those of the automatic grid of exact_ridge.h.
 class LeaveOneOut {
@@ -51,4 +51,4 @@ class LeaveOneOut {
   std::map<int, double> known_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

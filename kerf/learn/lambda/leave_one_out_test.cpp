@@ -10,12 +10,12 @@
 #include "kerf/learn/lambda/pair_table.h"
 #include "kerf/learn/ridge/exact_ridge.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 Matrix<float> normal_rows(Index rows, Index cols, std::uint64_t seed) {
   Matrix<float> x(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(x.data(), static_cast<std::size_t>(rows * cols)));
+  rng::fill_normal(rng::Key{seed}, 0, std::span(x.data(), rows * cols));
   return x;
 }
 
@@ -133,4 +133,4 @@ TEST(PairTable, TakesSparseRows) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/gram/gram_tile.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Not a kernel, but what gram.h makes kernels of: the number itself.
@@ -70,11 +70,11 @@ void PairTable::gram(const Kernel& kernel, Index count, MatrixView<double> out) 
   const bool l1 = form.geometry == PairGeometry::l1_distance;
   if (!angle && !l1 && form.geometry != PairGeometry::squared_distance) {
     const RowsView rows = rows_.slice(0, count);
-    return kerf::gram<double>(kernel, rows, rows, out);
+    return kerf::detail::gram<double>(kernel, rows, rows, out);
   }
   const Matrix<double>& table = l1 ? l1_distances() : distances_;
   const double scale = l1 ? form.scale : form.scale * form.scale;
-  std::vector<double> length(static_cast<std::size_t>(count));
+  std::vector<double> length(count);
   for (std::size_t i = 0; i < length.size(); ++i)
     length[i] = std::sqrt(squares_[i] + form.bias * form.bias);
 
@@ -108,4 +108,4 @@ void PairTable::gram(const Kernel& kernel, Index count, MatrixView<double> out) 
   mirror(out);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class PairTable {
  public:
@@ -38,4 +38,4 @@ class PairTable {
   mutable Matrix<double> l1_distances_;  // when the first kernel asks
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kPart = 512;  // rows made double at a time
@@ -28,7 +28,7 @@ SpectralPath::SpectralPath(std::span<const NormalEquations> parts) {
         vectors_(i, j) = -total.feature_sum(i) / weight_ * total.feature_sum(j);
   });
   total.add_gram_to(vectors_.view());
-  values_.resize(static_cast<std::size_t>(m));
+  values_.resize(m);
   blas::symmetric_eigen(vectors_.view(), values_);
   for (double& value : values_) value = std::max(value, 0.0);  // rounding may leave some below
 
@@ -36,14 +36,13 @@ SpectralPath::SpectralPath(std::span<const NormalEquations> parts) {
   const Origin& origin = total.origin();
   for (Index t = 0; t < targets; ++t) {
     const double sum = total.target_sum(t);
-    target_mean_.push_back(origin.targets[static_cast<std::size_t>(t)] + sum / weight_);
+    target_mean_.push_back(origin.targets[t] + sum / weight_);
     target_squares_.push_back(total.target_square(t) - sum * sum / weight_);
     for (Index j = 0; j < m; ++j)
       cross(j, t) = total.cross(j, t) - total.feature_sum(j) * sum / weight_;
   }
   for (Index j = 0; j < m; ++j)
-    feature_mean_.push_back(origin.features[static_cast<std::size_t>(j)] +
-                            total.feature_sum(j) / weight_);
+    feature_mean_.push_back(origin.features[j] + total.feature_sum(j) / weight_);
   rhs_.resize(m, targets);
   blas::product(false, false, 1.0, vectors_.view(), cross.view(), 0.0, rhs_.view());
 }
@@ -75,10 +74,7 @@ void SpectralPath::add_leave_one_out(MatrixView<const float> z, MatrixView<const
   for (Index begin = 0; begin < z.rows; begin += kPart) {
     const Index end = std::min(begin + kPart, z.rows);
     add_part(z.slice(begin, end), y.slice(begin, end),
-             weights.empty() ? weights
-                             : weights.subspan(static_cast<std::size_t>(begin),
-                                               static_cast<std::size_t>(end - begin)),
-             lambdas, errors);
+             weights.empty() ? weights : weights.subspan(begin, end - begin), lambdas, errors);
   }
 }
 
@@ -89,8 +85,7 @@ void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> 
   Matrix<double> centred(z.rows, m), projected(z.rows, m);
   parallel_for(z.rows, 16, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
-      for (Index j = 0; j < m; ++j)
-        centred(i, j) = z(i, j) - feature_mean_[static_cast<std::size_t>(j)];
+      for (Index j = 0; j < m; ++j) centred(i, j) = z(i, j) - feature_mean_[j];
   });
   blas::product(false, true, 1.0, centred.view(), vectors_.view(), 0.0, projected.view());
 
@@ -98,8 +93,7 @@ void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> 
   Matrix<double> coefficients(m, grid * targets), inverse(m, grid);
   for (Index k = 0; k < m; ++k)
     for (Index l = 0; l < grid; ++l) {
-      const double shifted =
-          values_[static_cast<std::size_t>(k)] + weight_ * lambdas[static_cast<std::size_t>(l)];
+      const double shifted = values_[k] + weight_ * lambdas[l];
       inverse(k, l) = shifted > 0 ? 1 / shifted : 0;
       for (Index t = 0; t < targets; ++t)
         coefficients(k, l * targets + t) = rhs_(k, t) * inverse(k, l);
@@ -111,16 +105,14 @@ void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> 
   blas::product(false, false, 1.0, projected.view(), inverse.view(), 0.0, leverage.view());
 
   for (Index i = 0; i < z.rows; ++i) {
-    const double w = weights.empty() ? 1 : weights[static_cast<std::size_t>(i)];
+    const double w = weights.empty() ? 1 : weights[i];
     if (w == 0) continue;
     for (Index l = 0; l < grid; ++l) {
       const double left = 1 - w * (1 / weight_ + leverage(i, l));
       for (Index t = 0; t < targets; ++t) {
-        const double residual =
-            y(i, t) - target_mean_[static_cast<std::size_t>(t)] - fitted(i, l * targets + t);
-        errors[static_cast<std::size_t>(l)][static_cast<std::size_t>(t)] +=
-            left > 0 ? w * (residual / left) * (residual / left) / weight_
-                     : std::numeric_limits<double>::infinity();
+        const double residual = y(i, t) - target_mean_[t] - fitted(i, l * targets + t);
+        errors[l][t] += left > 0 ? w * (residual / left) * (residual / left) / weight_
+                                 : std::numeric_limits<double>::infinity();
       }
     }
   }
@@ -133,4 +125,4 @@ Index SpectralPath::bytes(Index features, Index targets) {
          8 * kPart * 2 * features + 8 * kGrid * (features + kPart) * (targets + 1);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -23,7 +23,7 @@
 
 #include "kerf/learn/ridge/normal_equations.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class SpectralPath {
  public:
@@ -56,4 +56,4 @@ class SpectralPath {
   double rows_ = 0;                     // N
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

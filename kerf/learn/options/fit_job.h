@@ -6,7 +6,7 @@
 #include "kerf/core/rows/data_summary.h"
 #include "kerf/learn/options/fit_options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// What every kind of fit is given.
 struct FitJob {
@@ -17,4 +17,4 @@ struct FitJob {
   const Progress& progress;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/options.h"
 #include "kerf/features/scaling.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The map that stands for a choice.
 inline constexpr const char* kAutoMap = "auto";
@@ -122,4 +122,4 @@ struct FitOptions {
   }
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

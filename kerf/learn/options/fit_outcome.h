@@ -9,7 +9,7 @@
 #include "kerf/learn/options/fit_options.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Lambdas that were tried and the one that was taken (learn/lambda).
 struct LambdaChoice {
@@ -93,4 +93,4 @@ struct FitResult {
   FitReport report;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

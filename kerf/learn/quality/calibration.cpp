@@ -7,7 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/learn/quality/temperature.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 std::optional<LinearModel> model_without(std::span<const NormalEquations> sums, Index fold,
                                          const FitReport& outcome, const Matrix<float>* penalty) {
@@ -15,10 +15,10 @@ std::optional<LinearModel> model_without(std::span<const NormalEquations> sums, 
   double weight = 0;
   for (Index f = 0; f < std::ssize(sums); ++f)
     if (f != fold) {
-      others.push_back(&sums[static_cast<std::size_t>(f)]);
+      others.push_back(&sums[f]);
       weight += others.back()->weight();
     }
-  if (!(weight > 0) || !(sums[static_cast<std::size_t>(fold)].weight() > 0)) return std::nullopt;
+  if (!(weight > 0) || !(sums[fold].weight() > 0)) return std::nullopt;
   try {
     if (penalty != nullptr) return solve_ridge(others, outcome.lambda, penalty);
     return solve_ridge(others, LambdaChoice{outcome.lambda, 0, {}, outcome.lambda_per_target});
@@ -35,7 +35,7 @@ void LeftOutRows::add(MatrixView<const float> z, MatrixView<const double> y,
   for (Index i = 0; i < z.rows && std::ssize(weights_) < kMost; ++i) {
     z_.insert(z_.end(), z.row(i).begin(), z.row(i).end());
     y_.insert(y_.end(), y.row(i).begin(), y.row(i).end());
-    weights_.push_back(weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
+    weights_.push_back(weights.empty() ? 1.0 : weights[i]);
   }
 }
 
@@ -66,4 +66,4 @@ LeftOutRows LeftOutRows::load(ArrayReader& arrays) {
   return rows;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -12,7 +12,7 @@
 #include "kerf/learn/ridge/ridge.h"
 #include "kerf/model/model_arrays.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// At the lambda of the fit, trained on all sums but that of `fold`.  Nothing where either side
 /// weighs nothing, or where the other rows alone have no solution.
@@ -43,4 +43,4 @@ class LeftOutRows {
   std::vector<double> y_, weights_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

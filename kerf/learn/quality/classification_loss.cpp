@@ -7,7 +7,7 @@
 
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : 1 - 1 / (1 + std::exp(x)); }
@@ -50,7 +50,7 @@ double loss_value(Loss loss, Index label, std::span<const double> scores) {
   if (loss == Loss::logistic) {
     const double largest = *std::ranges::max_element(scores);
     for (const double s : scores) value += std::exp(s - largest);
-    return std::log(value) + largest - scores[static_cast<std::size_t>(label)];
+    return std::log(value) + largest - scores[label];
   }
   for (std::size_t k = 0; k < scores.size(); ++k) value += hinge(label, k, scores);
   return value;
@@ -75,7 +75,7 @@ void loss_gradient(Loss loss, Index label, std::span<const double> scores, std::
   if (loss == Loss::logistic) {
     std::ranges::copy(scores, out.begin());
     softmax(out);
-    out[static_cast<std::size_t>(label)] -= 1;
+    out[label] -= 1;
     return;
   }
   for (std::size_t k = 0; k < scores.size(); ++k) {
@@ -116,4 +116,4 @@ void curvature_diagonal(Loss loss, Index label, std::span<const double> scores,
   for (double& p : out) p *= 1 - p;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

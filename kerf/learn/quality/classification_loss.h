@@ -12,7 +12,7 @@
 #include "kerf/core/view.h"
 #include "kerf/learn/options/fit_options.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 double loss_value(Loss loss, Index label, std::span<const double> scores);
 /// Groups of scores whose losses are apart, so that each can be minimised for itself: every score
@@ -29,4 +29,4 @@ void loss_curvature(Loss loss, Index label, std::span<const double> scores,
 void curvature_diagonal(Loss loss, Index label, std::span<const double> scores,
                         std::span<double> out);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -13,7 +13,7 @@
 
 #include "kerf/learn/quality/fit_quality.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kRuled = 20;
@@ -129,4 +129,4 @@ void warn_about_data(RowSource& source, const DataSummary& summary, FitReport& r
     warn_of_outliers(source, summary, report);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

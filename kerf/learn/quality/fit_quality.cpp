@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kChance = 3, kChanceOfClasses = 2;  // standard errors
@@ -46,25 +46,23 @@ std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
                                              MatrixView<const double> y,
                                              std::span<const double> weights, std::string how) {
-  const auto weight_of = [&](Index i) {
-    return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-  };
+  const auto weight_of = [&](Index i) { return weights.empty() ? 1.0 : weights[i]; };
   double all = 0;
-  std::vector<double> mean(static_cast<std::size_t>(y.cols), 0.0);
+  std::vector<double> mean(y.cols, 0.0);
   for (Index i = 0; i < y.rows; ++i) {
     all += weight_of(i);
-    for (Index t = 0; t < y.cols; ++t) mean[static_cast<std::size_t>(t)] += weight_of(i) * y(i, t);
+    for (Index t = 0; t < y.cols; ++t) mean[t] += weight_of(i) * y(i, t);
   }
   for (double& m : mean) m /= all;
   double error = 0, constant = 0, used = 0;
   for (Index k = 0; k < left_out.rows; ++k) {
-    const Index i = rows.empty() ? k : rows[static_cast<std::size_t>(k)];
+    const Index i = rows.empty() ? k : rows[k];
     const double w = weight_of(i);
     if (!(w > 0 && w < all)) continue;
     used += w;
     for (Index t = 0; t < y.cols; ++t) {
       // The mean without the row itself.
-      const double rest = (y(i, t) - mean[static_cast<std::size_t>(t)]) * all / (all - w);
+      const double rest = (y(i, t) - mean[t]) * all / (all - w);
       error += w * std::pow(y(i, t) - left_out(k, t), 2);
       constant += w * rest * rest;
     }
@@ -134,4 +132,4 @@ void judge_fit(FitResult& result, ClassWeight class_weight) {
                   quality.left_out() ? "; do the inputs tell anything about the target?" : ""));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

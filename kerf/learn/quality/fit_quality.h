@@ -22,7 +22,7 @@
 #include "kerf/learn/quality/temperature.h"
 #include "kerf/learn/ridge/normal_equations.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 inline constexpr const char* kTrainingRows = "the rows trained on";
 
@@ -53,4 +53,4 @@ void judge_fit(FitResult& result, ClassWeight class_weight);
 /// values decide, with the value and its row.
 void warn_about_data(RowSource& source, const DataSummary& summary, FitReport& report);
 
-}  // namespace kerf
+}  // namespace kerf::detail

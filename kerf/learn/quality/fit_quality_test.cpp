@@ -9,7 +9,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/learn/fit/incremental.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using ::testing::AnyOf;
@@ -27,7 +27,7 @@ struct Data {
 /// A target that the columns tell (`signal` 1) or not (0), with noise.
 Data make_data(double signal, Task task = Task::regression) {
   Data data;
-  rng::fill_normal(rng::Key{5}, 0, std::span(data.x.data(), static_cast<std::size_t>(2 * kRows)));
+  rng::fill_normal(rng::Key{5}, 0, std::span(data.x.data(), 2 * kRows));
   for (Index i = 0; i < kRows; ++i)
     data.y(i, 0) = signal * (data.x(i, 0) + std::sin(data.x(i, 1))) +
                    0.3 * rng::normal(rng::Key{6}, static_cast<std::uint64_t>(i));
@@ -151,4 +151,4 @@ TEST(DataWarnings, WhatDoesNotVaryIsTold) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

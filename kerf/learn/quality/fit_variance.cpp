@@ -9,7 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 bool is_positive(double weight) { return weight > 0; }
@@ -35,15 +35,14 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
                        PredictiveVariance& variance) {
   const Index targets = weights.cols();
   std::ranges::fill(variance.noise, 1.0);
-  std::vector<double> sums(static_cast<std::size_t>(targets), 0.0);
+  std::vector<double> sums(targets, 0.0);
   Matrix<double> spread;
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().solve);
     spread.resize(block.z.rows, targets);
     variance.variances(block.z, spread.view());
     for (Index i = 0; i < block.z.rows; ++i) {
-      const double w =
-          (block.weights.empty() ? 1 : block.weights[static_cast<std::size_t>(i)]) / unit;
+      const double w = (block.weights.empty() ? 1 : block.weights[i]) / unit;
       if (!is_positive(w)) continue;
       const double share = w * (spread(i, 0) - 1);  // h_i
       KERF_REQUIRE(share < 1 + 1e-6, numeric,
@@ -51,10 +50,10 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
                    "--noise likelihood");
       const double rest = std::max(1 - share, 1e-12);
       for (Index t = 0; t < targets; ++t) {
-        double error = block.y(i, t) - target_mean[static_cast<std::size_t>(t)];
+        double error = block.y(i, t) - target_mean[t];
         for (Index j = 0; j < block.z.cols; ++j)
-          error -= weights(j, t) * (block.z(i, j) - variance.mean[static_cast<std::size_t>(j)]);
-        sums[static_cast<std::size_t>(t)] += w * error * error / rest;
+          error -= weights(j, t) * (block.z(i, j) - variance.mean[j]);
+        sums[t] += w * error * error / rest;
       }
     }
   });
@@ -77,7 +76,7 @@ PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise) 
   sums.add_gram_to(result.factor.view());
   for (Index i = 0; i < m; ++i) {
     const double mean = sums.feature_sum(i) / n;
-    result.mean.push_back(sums.origin().features[static_cast<std::size_t>(i)] + mean);
+    result.mean.push_back(sums.origin().features[i] + mean);
     for (Index j = i; j < m; ++j) result.factor(i, j) -= mean * sums.feature_sum(j);
     result.factor(i, i) += n * lambda;
   }
@@ -96,8 +95,7 @@ PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise) 
     for (double& value : result.factor.row(i)) value /= std::sqrt(unit);
   std::vector<double> target_mean;
   for (Index t = 0; t < targets; ++t) {
-    target_mean.push_back(sums.origin().targets[static_cast<std::size_t>(t)] +
-                          sums.target_sum(t) / n);
+    target_mean.push_back(sums.origin().targets[t] + sums.target_sum(t) / n);
     double square = sums.target_square(t) - sums.target_sum(t) * sums.target_sum(t) / n;
     for (Index j = 0; j < m; ++j) square -= cross(j, t) * weights(j, t);
     result.noise.push_back(std::max(square, 0.0) / unit / std::max(count - 1, 1.0));
@@ -112,4 +110,4 @@ Index variance_bytes(Index features, Index outputs) {
          NormalEquations::scratch_bytes(Precision::double_, threads());
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -21,7 +21,7 @@
 #include "kerf/learn/rows/training_rows.h"
 #include "kerf/model/predictive_variance.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Error (numeric) if lambda is so small that the matrix is singular.
 PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise);
@@ -29,4 +29,4 @@ PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise);
 /// Memory besides a pass over the rows.
 Index variance_bytes(Index features, Index outputs);
 
-}  // namespace kerf
+}  // namespace kerf::detail

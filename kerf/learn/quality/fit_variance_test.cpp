@@ -12,7 +12,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -82,7 +82,7 @@ TEST(PredictiveVariance, IsThatOfAGaussianProcess) {
     double noise = 0;
     for (Index i = 0; i < 40; ++i) noise += train.y(i, t) * solution(i, 0) / 39;
     // The flat prior's 1e6 is not infinite: relative errors of (10/1000)^2/39 and less.
-    EXPECT_NEAR(model.variance->noise[static_cast<std::size_t>(t)], noise, 1e-3 * noise);
+    EXPECT_NEAR(model.variance->noise[t], noise, 1e-3 * noise);
     for (Index r = 40; r < 55; ++r) {
       Matrix<double> cross(40, 1), solved(40, 1);
       for (Index i = 0; i < 40; ++i) cross(i, 0) = solved(i, 0) = kernel(zt, r, z, i);
@@ -131,7 +131,7 @@ TEST(PredictiveVariance, NoiseFitsTheErrorsOfRowsLeftOut) {
   for (Index t = 0; t < 2; ++t) {
     double mean = 0;
     for (Index i = 0; i < 40; ++i) mean += standardised_square(z, train.y, i, t, 40 * lambda) / 40;
-    EXPECT_NEAR(model.variance->noise[static_cast<std::size_t>(t)], mean, 1e-6 * mean);
+    EXPECT_NEAR(model.variance->noise[t], mean, 1e-6 * mean);
   }
 }
 
@@ -171,4 +171,4 @@ TEST(PredictiveVariance, SurvivesItsFileAndDoesNotDependOnBlocks) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

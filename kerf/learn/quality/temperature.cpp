@@ -8,7 +8,7 @@
 
 #include "kerf/learn/quality/classification_loss.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// The t between 1e-3 and 1e3 where a convex function is least.
@@ -29,7 +29,7 @@ double least_point(const std::function<double(double)>& f) {
 /// if the row is of another class.
 double margin(std::span<const double> scores, Index label) {
   if (scores.size() == 1) return label == 1 ? scores[0] : -scores[0];
-  const double own = scores[static_cast<std::size_t>(label)];
+  const double own = scores[label];
   const double all = std::accumulate(scores.begin(), scores.end(), 0.0);
   return own - (all - own) / static_cast<double>(scores.size() - 1);
 }
@@ -47,16 +47,16 @@ void LeftOutScores::add(MatrixView<const double> scores, MatrixView<const double
                         std::span<const double> weights) {
   for (Index i = 0; i < scores.rows && !enough(); ++i)
     add(scores.row(i), std::ranges::max_element(y.row(i)) - y.row(i).begin(),
-        weights.empty() ? 1 : weights[static_cast<std::size_t>(i)]);
+        weights.empty() ? 1 : weights[i]);
 }
 
 void LeftOutScores::add(MatrixView<const double> scores, std::span<const Index> rows,
                         MatrixView<const double> y, std::span<const double> weights) {
   if (rows.empty()) return add(scores, y, weights);
   for (Index k = 0; k < scores.rows; ++k) {
-    const Index i = rows[static_cast<std::size_t>(k)];
+    const Index i = rows[k];
     add(scores.slice(k, k + 1), y.slice(i, i + 1),
-        weights.empty() ? weights : weights.subspan(static_cast<std::size_t>(i), 1));
+        weights.empty() ? weights : weights.subspan(i, 1));
   }
 }
 
@@ -64,10 +64,9 @@ LeftOutScores::Tally LeftOutScores::tally() const {
   Tally tally;
   const std::size_t count = labels_.empty() ? 0 : scores_.size() / labels_.size();
   std::vector<double> of_class(std::max<std::size_t>(count, 2), 0.0);
-  for (std::size_t i = 0; i < labels_.size(); ++i)
-    of_class[static_cast<std::size_t>(labels_[i])] += weights_[i];
+  for (std::size_t i = 0; i < labels_.size(); ++i) of_class[labels_[i]] += weights_[i];
   const Index commonest = std::ranges::max_element(of_class) - of_class.begin();
-  tally.commonest = of_class[static_cast<std::size_t>(commonest)];
+  tally.commonest = of_class[commonest];
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     const auto row = std::span(scores_).subspan(i * count, count);
     const Index guess =
@@ -103,4 +102,4 @@ std::optional<double> LeftOutScores::temperature() const {
   });
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

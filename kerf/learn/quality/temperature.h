@@ -19,7 +19,7 @@
 
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Scores of rows that were left out, with the truth.
 class LeftOutScores {
@@ -52,4 +52,4 @@ class LeftOutScores {
   std::vector<Index> labels_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

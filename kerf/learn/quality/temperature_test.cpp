@@ -7,7 +7,7 @@
 
 #include "kerf/core/random/random.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 // Golden sections end when log t is known within 1e-3.
@@ -21,9 +21,9 @@ TEST(Temperature, IsFiniteForRowsThatAreAllRight) {
       for (const double weight : {1.0, 1e-4}) {
         LeftOutScores scores;
         for (Index i = 0; i < rows; ++i) {
-          std::vector<double> row(static_cast<std::size_t>(classes), classes == 1 ? 1.0 : 0.0);
+          std::vector<double> row(classes, classes == 1 ? 1.0 : 0.0);
           const Index label = classes == 1 ? 1 : i % classes;
-          if (classes > 1) row[static_cast<std::size_t>(label)] = 1;
+          if (classes > 1) row[label] = 1;
           scores.add(row, label, weight);
           scores.add(std::vector<double>(row.size(), 5.0), 0, 0);  // weighs nothing
         }
@@ -58,4 +58,4 @@ TEST(Temperature, IsNoneWithoutRowsThatWeighSomething) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kProbes = 8;
@@ -21,17 +21,16 @@ double rounding_error(std::span<const NormalEquations* const> parts,
                       MatrixView<const double> weights) {
   const Index m = factor.rows;
   double n = 0;
-  std::vector<double> size(static_cast<std::size_t>(m), 0.0);  // G_jj
+  std::vector<double> size(m, 0.0);  // G_jj
   for (const auto* part : parts) {
     n += part->weight();
-    for (Index j = 0; j < m; ++j) size[static_cast<std::size_t>(j)] += part->diagonal(j);
+    for (Index j = 0; j < m; ++j) size[j] += part->diagonal(j);
   }
   Matrix<double> noise(m, kProbes), moved(m, kProbes);
-  rng::fill_normal(rng::Key{1}.child("rounding"), 0,
-                   std::span(noise.data(), static_cast<std::size_t>(m * kProbes)));
+  rng::fill_normal(rng::Key{1}.child("rounding"), 0, std::span(noise.data(), m * kProbes));
   for (Index j = 0; j < m; ++j)
     for (Index k = 0; k < kProbes; ++k)
-      moved(j, k) = noise(j, k) *= std::sqrt(std::max(0.0, size[static_cast<std::size_t>(j)]));
+      moved(j, k) = noise(j, k) *= std::sqrt(std::max(0.0, size[j]));
   blas::cholesky_solve(factor, moved.view());
   const double unit =
       kSpread * (parts.front()->precision() == Precision::single_ ? 0x1p-24 : 0x1p-53);
@@ -51,8 +50,7 @@ double rounding_error(std::span<const NormalEquations* const> parts,
       square += part->target_square(t);
       sum += part->target_sum(t);
     }
-    for (Index j = 0; j < m; ++j)
-      weighted += size[static_cast<std::size_t>(j)] * weights(j, t) * weights(j, t);
+    for (Index j = 0; j < m; ++j) weighted += size[j] * weights(j, t) * weights(j, t);
     const double variance = square / n - sum / n * (sum / n);
     if (variance > 0) worst = std::max(worst, (weighted + square) / (n * variance));
   }
@@ -68,4 +66,4 @@ std::string rounding_warning(double error, Precision precision) {
       precision == Precision::single_ ? " or take --precision double" : "");
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

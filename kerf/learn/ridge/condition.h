@@ -18,7 +18,7 @@
 
 #include "kerf/learn/ridge/normal_equations.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Off by more than that, in standard deviations of the targets, is worth a warning.
 inline constexpr double kTolerable = 1e-4;
@@ -32,4 +32,4 @@ double rounding_error(std::span<const NormalEquations* const> parts,
 /// What the user should know, or "".
 std::string rounding_warning(double error, Precision precision);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -21,8 +21,7 @@ struct Data {
 /// A smooth function of `cols` inputs with a little noise.
 Data make_data(Index rows, Index cols, std::uint64_t seed) {
   Data data{Matrix<float>(rows, cols), Matrix<double>(rows, 1)};
-  rng::fill_normal(rng::Key{seed}, 0,
-                   std::span(data.x.data(), static_cast<std::size_t>(rows * cols)));
+  rng::fill_normal(rng::Key{seed}, 0, std::span(data.x.data(), rows * cols));
   for (Index i = 0; i < rows; ++i)
     data.y(i, 0) = 5 + std::sin(2 * data.x(i, 0)) + std::cos(data.x(i, 1)) * data.x(i, cols - 1) +
                    0.1 * rng::normal(rng::Key{seed + 1}, static_cast<std::uint64_t>(i));
@@ -46,7 +45,7 @@ class Oracle {
     shift_ = lambda * static_cast<double>(n);
     gram_.resize(m, m);
     blas::gemm(true, false, 1.0, z_.view(), z_.view(), 0.0, gram_.view());
-    values_.resize(static_cast<std::size_t>(m));
+    values_.resize(m);
     blas::symmetric_eigen(gram_.view(), values_);  // vectors in rows
     Matrix<double> y(n, 1), cross(m, 1), along(m, 1);
     for (Index i = 0; i < n; ++i) mean_ += data.y(i, 0) / static_cast<double>(n);
@@ -54,8 +53,7 @@ class Oracle {
     for (Index i = 0; i < n; ++i) spread_ += y(i, 0) * y(i, 0) / static_cast<double>(n);
     blas::gemm(true, false, 1.0, z_.view(), y.view(), 0.0, cross.view());
     blas::gemm(false, false, 1.0, gram_.view(), cross.view(), 0.0, along.view());
-    for (Index k = 0; k < m; ++k)
-      along(k, 0) /= std::max(0.0, values_[static_cast<std::size_t>(k)]) + shift_;
+    for (Index k = 0; k < m; ++k) along(k, 0) /= std::max(0.0, values_[k]) + shift_;
     w_.resize(m, 1);
     blas::gemm(true, false, 1.0, gram_.view(), along.view(), 0.0, w_.view());
   }
@@ -83,15 +81,14 @@ class Oracle {
     RowBlock block = block_of(data);
     predictor_.features(block, z);
     if (means_.empty()) {
-      means_.assign(static_cast<std::size_t>(z.cols()), 0.0);
+      means_.assign(z.cols(), 0.0);
       for (Index i = 0; i < z.rows(); ++i)
         for (Index j = 0; j < z.cols(); ++j)
-          means_[static_cast<std::size_t>(j)] += double{z(i, j)} / static_cast<double>(z.rows());
+          means_[j] += double{z(i, j)} / static_cast<double>(z.rows());
     }
     Matrix<double> out(z.rows(), z.cols());
     for (Index i = 0; i < z.rows(); ++i)
-      for (Index j = 0; j < z.cols(); ++j)
-        out(i, j) = z(i, j) - means_[static_cast<std::size_t>(j)];
+      for (Index j = 0; j < z.cols(); ++j) out(i, j) = z(i, j) - means_[j];
     return out;
   }
 
@@ -213,4 +210,4 @@ TEST(Rounding, OfDoubleSumsIsNone) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

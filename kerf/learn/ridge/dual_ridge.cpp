@@ -9,7 +9,7 @@
 #include "kerf/learn/ridge/exact_ridge.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kColumns = 512;  // features made double at a time
@@ -72,4 +72,4 @@ Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t la
   return bytes_per_element(lambdas) * rows * rows + 8 * rows * each + 8 * features * targets;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

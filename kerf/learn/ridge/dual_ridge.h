@@ -16,7 +16,7 @@
 #include "kerf/core/progress.h"
 #include "kerf/learn/ridge/ridge.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct DualFit {
   LinearModel model;
@@ -37,4 +37,4 @@ void feature_gram(MatrixView<const float> z, MatrixView<double> gram);
 /// Memory besides z; `lambdas`: to choose from, 0 for the automatic grid.
 Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t lambdas);
 
-}  // namespace kerf
+}  // namespace kerf::detail

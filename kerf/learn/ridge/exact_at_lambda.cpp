@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kTile = 256;
@@ -24,10 +24,9 @@ std::vector<double> residual_of(MatrixView<const double> system, const Matrix<do
     blas::gemm(false, false, -1.0, system.slice(begin, end), x.view(), 1.0,
                residual.view().slice(begin, end));
   });
-  std::vector<double> squares(static_cast<std::size_t>(rhs.cols()), 0.0);
+  std::vector<double> squares(rhs.cols(), 0.0);
   for (Index i = 0; i < residual.rows(); ++i)
-    for (Index t = 0; t < residual.cols(); ++t)
-      squares[static_cast<std::size_t>(t)] += residual(i, t) * residual(i, t);
+    for (Index t = 0; t < residual.cols(); ++t) squares[t] += residual(i, t) * residual(i, t);
   for (double& value : squares) value = std::sqrt(value);
   return squares;
 }
@@ -74,12 +73,12 @@ template <class T>
 std::vector<double> inverse_diagonal(MatrixView<const T> r, std::span<const Index> rows) {
   Matrix<T> columns(r.rows, std::ssize(rows));
   columns.fill(0);
-  for (Index k = 0; k < columns.cols(); ++k) columns(rows[static_cast<std::size_t>(k)], k) = 1;
+  for (Index k = 0; k < columns.cols(); ++k) columns(rows[k], k) = 1;
   blas::transposed_solve(r, columns.view());
   std::vector<double> out(rows.size(), 0.0);
   for (Index i = 0; i < columns.rows(); ++i)
     for (Index k = 0; k < columns.cols(); ++k)
-      out[static_cast<std::size_t>(k)] += static_cast<double>(columns(i, k)) * columns(i, k);
+      out[k] += static_cast<double>(columns(i, k)) * columns(i, k);
   return out;
 }
 
@@ -111,4 +110,4 @@ SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, do
   return out;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -16,7 +16,7 @@
 #include "kerf/core/progress.h"
 #include "kerf/core/rows/matrix.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 inline constexpr Index kLeftOutRows = 512;
 
@@ -30,4 +30,4 @@ struct SystemSolution {
 SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c,
                                const Progress& progress = {});
 
-}  // namespace kerf
+}  // namespace kerf::detail

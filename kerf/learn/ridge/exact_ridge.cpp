@@ -12,7 +12,7 @@
 #include "kerf/learn/ridge/exact_at_lambda.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kTile = 256;           // rows of a product at a time
@@ -53,8 +53,8 @@ void centre(MatrixView<double> gram, Spectrum& s) {
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       double sum = 0;
-      for (Index j = 0; j < n; ++j) sum += gram(i, j) * u[static_cast<std::size_t>(j)];
-      s.row_means[static_cast<std::size_t>(i)] = sum;
+      for (Index j = 0; j < n; ++j) sum += gram(i, j) * u[j];
+      s.row_means[i] = sum;
     }
   });
   double mean = 0;
@@ -77,18 +77,17 @@ void centre(MatrixView<double> gram, Spectrum& s) {
   const double shift = s.shift = largest > 0 ? 2 * largest : 1;
   parallel_for(n, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
-      for (Index j = 0; j < n; ++j)
-        gram(i, j) += shift * u[static_cast<std::size_t>(i)] * u[static_cast<std::size_t>(j)];
+      for (Index j = 0; j < n; ++j) gram(i, j) += shift * u[i] * u[j];
   });
 }
 
 /// S (y - mean).
 Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, Spectrum& s) {
   Matrix<double> y(targets.rows, targets.cols);
-  s.means.assign(static_cast<std::size_t>(targets.cols), 0.0);
+  s.means.assign(targets.cols, 0.0);
   for (Index t = 0; t < targets.cols; ++t) {
-    double& mean = s.means[static_cast<std::size_t>(t)];
-    const auto root = [&](Index i) { return s.root[static_cast<std::size_t>(i)]; };
+    double& mean = s.means[t];
+    const auto root = [&](Index i) { return s.root[i]; };
     if (intercept)
       for (Index i = 0; i < targets.rows; ++i) mean += root(i) * root(i) * targets(i, t) / s.weight;
     for (Index i = 0; i < targets.rows; ++i) y(i, t) = root(i) * (targets(i, t) - mean);
@@ -98,7 +97,7 @@ Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, 
 
 /// sqrt(w) of each row.
 std::vector<double> roots(std::span<const double> weights, Index n) {
-  std::vector<double> root(static_cast<std::size_t>(n), 1.0);
+  std::vector<double> root(n, 1.0);
   if (!weights.empty())
     std::ranges::transform(weights, root.begin(), [](double w) {
       KERF_REQUIRE(w >= 0 && std::isfinite(w), data, "a row has the weight {}", w);
@@ -117,8 +116,7 @@ Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
   KERF_REQUIRE(s.weight > 0, data, "all rows have weight 0");
   if (!weights.empty())
     for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < n; ++j)
-        gram(i, j) *= s.root[static_cast<std::size_t>(i)] * s.root[static_cast<std::size_t>(j)];
+      for (Index j = 0; j < n; ++j) gram(i, j) *= s.root[i] * s.root[j];
   for (Index i = 0; i < n; ++i) s.trace += gram(i, i);
   if (intercept) centre(gram, s);
   y = scaled_targets(targets, intercept, s);
@@ -127,7 +125,7 @@ Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
 
 void decompose(MatrixView<double> gram, const Matrix<double>& y, bool intercept, Spectrum& s,
                const Progress& progress) {
-  s.values.resize(static_cast<std::size_t>(gram.rows));
+  s.values.resize(gram.rows);
   blas::symmetric_eigen(gram, s.values, progress);
   if (intercept) s.values.pop_back();  // u, the last one
   // Of a semi-definite matrix; and what centring rows that are all alike leaves is rounding.
@@ -157,8 +155,8 @@ Matrix<double> leverages(const Spectrum& s, const std::vector<double>& lambdas) 
   Matrix<double> factors(s.count(), count), rest(n, count);
   for (Index k = 0; k < s.count(); ++k)
     for (Index l = 0; l < count; ++l) {
-      const double c = s.weight * lambdas[static_cast<std::size_t>(l)];
-      factors(k, l) = c / (s.values[static_cast<std::size_t>(k)] + c);
+      const double c = s.weight * lambdas[l];
+      factors(k, l) = c / (s.values[k] + c);
     }
   rest.fill(0);
   parallel_for(n, kTile, [&](Index begin, Index end) {
@@ -176,8 +174,7 @@ void solve(const Spectrum& s, double lambda, Matrix<double>& work, Matrix<double
   const double c = s.weight * lambda;
   work.resize(s.count(), s.projections.cols());
   for (Index k = 0; k < s.count(); ++k)
-    for (Index t = 0; t < work.cols(); ++t)
-      work(k, t) = s.projections(k, t) / (s.values[static_cast<std::size_t>(k)] + c);
+    for (Index t = 0; t < work.cols(); ++t) work(k, t) = s.projections(k, t) / (s.values[k] + c);
   out.resize(static_cast<Index>(s.root.size()), work.cols());
   product(true, s.vectors, work.view(), out.view());
 }
@@ -193,7 +190,7 @@ LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progre
     solve(s, lambdas[l], work, solution);
     double error = 0;
     for (Index i = 0; i < solution.rows(); ++i) {
-      if (s.root[static_cast<std::size_t>(i)] == 0) continue;
+      if (s.root[i] == 0) continue;
       const double factor = s.weight * lambdas[l] / rest(i, static_cast<Index>(l));
       for (const double value : solution.row(i)) error += factor * value * factor * value;
     }
@@ -219,7 +216,7 @@ Matrix<double> left_out(const Spectrum& s, double lambda, const Matrix<double>& 
   Matrix<double> out(targets.rows, targets.cols);
   for (Index i = 0; i < out.rows(); ++i)
     for (Index t = 0; t < out.cols(); ++t) {
-      const double root = s.root[static_cast<std::size_t>(i)];
+      const double root = s.root[i];
       const double gap = root > 0 ? s.weight * lambda / rest(i, 0) * solution(i, t) / root : 0;
       out(i, t) = targets(i, t) - gap;
     }
@@ -236,7 +233,7 @@ void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>&
   double error = 0, weight = 0;
   for (std::size_t k = 0; k < solved.rows.size(); ++k) {
     const Index i = solved.rows[k];
-    const double root = s.root[static_cast<std::size_t>(i)], square = root * root;
+    const double root = s.root[i], square = root * root;
     // Without the part along u, which is no part of A.
     const double along = s.shift > 0 ? square / s.weight / (s.shift + c) : 0;
     for (Index t = 0; t < targets.cols; ++t) {
@@ -299,10 +296,10 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   result.intercept = s.means;
   for (Index t = 0; t < targets.cols; ++t)
     for (std::size_t i = 0; i < s.row_means.size(); ++i)
-      result.intercept[static_cast<std::size_t>(t)] -=
+      result.intercept[t] -=
           s.row_means[i] * result.dual(static_cast<Index>(i), t) / std::sqrt(s.weight);
   for (Index i = 0; i < n; ++i)
-    for (double& value : result.dual.row(i)) value *= s.root[static_cast<std::size_t>(i)];
+    for (double& value : result.dual.row(i)) value *= s.root[i];
   return result;
 }
 
@@ -349,4 +346,4 @@ Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOpt
          8 * n * (4 * targets + 2 * kMostLambdas + 8);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

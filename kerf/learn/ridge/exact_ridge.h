@@ -27,7 +27,7 @@
 #include "kerf/learn/ridge/ridge.h"
 #include "kerf/model/kernel_expansion.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Lambdas of the automatic grid are steps of half a decade: unit 10^(step/2), unit = mean(D) / n.
 inline constexpr int kFirstLambdaStep = -16, kLastLambdaStep = 10;
@@ -87,4 +87,4 @@ inline Index bytes_per_element(std::size_t lambdas) { return lambdas == 1 ? 12 :
 /// Memory of a fit, besides the rows handed to it.
 Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options);
 
-}  // namespace kerf
+}  // namespace kerf::detail

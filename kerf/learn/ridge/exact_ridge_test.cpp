@@ -12,7 +12,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/kernel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Problem {
@@ -24,7 +24,7 @@ const Params kGaussian = {{"bandwidth", "1.5"}};
 
 Problem make_problem(Index n, Index targets, bool weighted) {
   Problem p{Matrix<float>(n, 3), Matrix<double>(n, targets), Matrix<double>(n, n), {}};
-  rng::fill_normal(rng::Key{1}, 0, std::span(p.x.data(), static_cast<std::size_t>(3 * n)));
+  rng::fill_normal(rng::Key{1}, 0, std::span(p.x.data(), 3 * n));
   const auto kernel = find_kernel("gaussian").make(kGaussian);
   for (Index i = 0; i < n; ++i) {
     const std::vector<double> a(p.x.row(i).begin(), p.x.row(i).end());
@@ -47,7 +47,7 @@ struct Naive {
 
   template <class Keep>
   Naive(const Problem& p, Index target, double c, bool with_intercept, Keep keep)
-      : dual(static_cast<std::size_t>(p.gram.rows()), 0.0) {
+      : dual(p.gram.rows(), 0.0) {
     std::vector<Index> rows;
     for (Index i = 0; i < p.gram.rows(); ++i)
       if (keep(i) && weight(p, i) > 0) rows.push_back(i);
@@ -55,20 +55,17 @@ struct Naive {
     Matrix<double> a(size, size + 1);
     a.fill(0);
     for (Index r = 0; r < m; ++r) {
-      const Index i = rows[static_cast<std::size_t>(r)];
-      for (Index s = 0; s < m; ++s) a(r, s) = p.gram(i, rows[static_cast<std::size_t>(s)]);
+      const Index i = rows[r];
+      for (Index s = 0; s < m; ++s) a(r, s) = p.gram(i, rows[s]);
       a(r, r) += c / weight(p, i);
       a(r, size) = p.y(i, target);
       if (with_intercept) a(r, m) = a(m, r) = 1;
     }
     eliminate(a);
-    for (Index r = 0; r < m; ++r)
-      dual[static_cast<std::size_t>(rows[static_cast<std::size_t>(r)])] = a(r, size);
+    for (Index r = 0; r < m; ++r) dual[rows[static_cast<std::size_t>(r)]] = a(r, size);
     if (with_intercept) intercept = a(m, size);
   }
-  static double weight(const Problem& p, Index i) {
-    return p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
-  }
+  static double weight(const Problem& p, Index i) { return p.weights.empty() ? 1 : p.weights[i]; }
   /// Gauss-Jordan with row pivots; the solution is left in the last column.
   static void eliminate(Matrix<double>& a) {
     for (Index j = 0; j < a.rows(); ++j) {
@@ -87,8 +84,7 @@ struct Naive {
   }
   double predict(const Problem& p, Index i) const {
     double sum = intercept;
-    for (Index j = 0; j < p.gram.rows(); ++j)
-      sum += dual[static_cast<std::size_t>(j)] * p.gram(i, j);
+    for (Index j = 0; j < p.gram.rows(); ++j) sum += dual[j] * p.gram(i, j);
     return sum;
   }
 };
@@ -114,10 +110,9 @@ TEST(ExactRidge, SolvesTheStatedProblem) {
       EXPECT_EQ(ours.choice.lambda, lambda);
       for (Index t = 0; t < 2; ++t) {
         const Naive exact(p, t, c, intercept, [](Index) { return true; });
-        EXPECT_NEAR(ours.intercept[static_cast<std::size_t>(t)], exact.intercept, 1e-9);
+        EXPECT_NEAR(ours.intercept[t], exact.intercept, 1e-9);
         for (Index i = 0; i < 20; ++i)
-          EXPECT_NEAR(ours.dual(i, t), exact.dual[static_cast<std::size_t>(i)],
-                      1e-9 * (1 + std::abs(exact.dual[static_cast<std::size_t>(i)])));
+          EXPECT_NEAR(ours.dual(i, t), exact.dual[i], 1e-9 * (1 + std::abs(exact.dual[i])));
       }
     }
 }
@@ -187,8 +182,8 @@ TEST(ExactRidge, OneLambdaWithoutEigenvaluesIsTheSame) {
             EXPECT_NEAR(one.left_out(static_cast<Index>(k), t),
                         many.left_out(one.left_out_rows[k], t), lambda > 1e-8 ? 2e-3 : 0.2);
           for (Index i = 0; i < 600; i += 37) {  // f at rows: duals of tiny lambdas are ill-posed
-            double a = one.intercept[static_cast<std::size_t>(t)];
-            double b = many.intercept[static_cast<std::size_t>(t)];
+            double a = one.intercept[t];
+            double b = many.intercept[t];
             const std::vector<double> x(once.x.row(i).begin(), once.x.row(i).end());
             for (Index j = 0; j < 600; ++j) {
               const double k =
@@ -236,7 +231,7 @@ TEST(ExactRidge, FitsAndPredictsFromRows) {
       predict_exact(fit.model, rows, out.view());
       for (Index i = 0; i < 60; ++i)
         for (Index t = 0; t < 2; ++t) {
-          double value = expected.intercept[static_cast<std::size_t>(t)];
+          double value = expected.intercept[t];
           for (Index j = 0; j < 60; ++j) value += p.gram(i, j) * expected.dual(j, t);
           EXPECT_NEAR(out(i, t), value, tolerance);
         }
@@ -313,21 +308,19 @@ TEST(ExactRidge, AgreesWithScikitLearn) {
   for (Index k = 0; k < 4; ++k) {
     double weight = 0;
     for (Index i = 0; i < 12; ++i) weight += z(i, k) * ours.dual(i, 0);
-    EXPECT_NEAR(weight, ridge["coef"][static_cast<std::size_t>(k)], 1e-12);
+    EXPECT_NEAR(weight, ridge["coef"][k], 1e-12);
   }
   // Their KernelRidge with gamma 0.5, alpha 0.1.
   Matrix<float> x(5, 3);
   Matrix<double> targets(5, 1);
   for (Index i = 0; i < 5; ++i) {
     targets(i, 0) = static_cast<double>(i);
-    for (Index j = 0; j < 3; ++j)
-      x(i, j) = file["X"][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+    for (Index j = 0; j < 3; ++j) x(i, j) = file["X"][i][j];
   }
   const ExactFit fit = fit_exact_ridge("gaussian", {{"bandwidth", "1"}}, x.view(), targets.view(),
                                        {}, {.lambdas = {0.1 / 5}, .intercept = false});
   for (Index i = 0; i < 5; ++i)
-    EXPECT_NEAR(fit.model.dual(i, 0),
-                file["krr_rbf_gamma.5_alpha.1_y0..4"][static_cast<std::size_t>(i)], 1e-12);
+    EXPECT_NEAR(fit.model.dual(i, 0), file["krr_rbf_gamma.5_alpha.1_y0..4"][i], 1e-12);
 }
 
 // What centring leaves of the kernel is rounding: the answer is the mean, for rows inside and out.
@@ -344,4 +337,4 @@ TEST(ExactRidge, PredictsTheMeanWhereAllRowsAreAlike) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -6,7 +6,7 @@
 
 #include "kerf/core/require.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -66,4 +66,4 @@ LambdaTable empty_table(const std::vector<double>& asked, double unit) {
   return table;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

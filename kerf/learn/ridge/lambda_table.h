@@ -6,7 +6,7 @@
 
 #include "kerf/learn/ridge/ridge.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct LambdaTable {
   std::vector<double> lambdas;              // ascending
@@ -30,4 +30,4 @@ inline constexpr int kFirstGridStep = -12, kLastGridStep = 10;
 /// The lambdas asked for, or the automatic grid.
 LambdaTable empty_table(const std::vector<double>& asked, double unit);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/symmetric_product.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kCrossRows = 512;  // rows summed in single precision for C
@@ -51,8 +51,7 @@ const Matrix<double>& widened(MatrixView<const float> z, Index tile, const Origi
 void centre_and_weight(const Origin& origin, std::span<const double> weights, MatrixView<float> z) {
   parallel_for(z.rows, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const auto scale = static_cast<float>(
-          weights.empty() ? 1.0 : std::sqrt(weights[static_cast<std::size_t>(i)]));
+      const auto scale = static_cast<float>(weights.empty() ? 1.0 : std::sqrt(weights[i]));
       float* row = z.row(i).data();
       const float* shift = origin.features.data();
       for (Index j = 0; j < z.cols; ++j) row[j] = (row[j] - shift[j]) * scale;
@@ -65,7 +64,7 @@ void centre_and_weight(const Origin& origin, std::span<const double> root, Index
   out.resize(z.rows, z.cols);
   const float* shift = origin.features.data() + first_column;
   for (Index i = 0; i < z.rows; ++i) {
-    const double scale = root.empty() ? 1.0 : root[static_cast<std::size_t>(i)];
+    const double scale = root.empty() ? 1.0 : root[i];
     for (Index j = 0; j < z.cols; ++j) out(i, j) = (double{z(i, j)} - shift[j]) * scale;
   }
 }
@@ -93,17 +92,17 @@ void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
                features(), targets());
   KERF_REQUIRE(weights.empty() || std::ssize(weights) == z.rows, usage, "{} weights for {} rows",
                weights.size(), z.rows);
-  std::vector<double> root(static_cast<std::size_t>(z.rows), 1.0);
+  std::vector<double> root(z.rows, 1.0);
   for (std::size_t i = 0; i < weights.size(); ++i) root[i] = std::sqrt(weights[i]);
   Matrix<double> centred(y.rows, y.cols);
   for (Index i = 0; i < y.rows; ++i) {
-    const double weight = root[static_cast<std::size_t>(i)] * root[static_cast<std::size_t>(i)];
+    const double weight = root[i] * root[i];
     weight_ += weight;
     weighing_rows_ += weight > 0 ? 1 : 0;
     for (Index t = 0; t < y.cols; ++t) {
       const auto k = static_cast<std::size_t>(t);
       const double value = y(i, t) - origin_.targets[k];
-      centred(i, t) = value * root[static_cast<std::size_t>(i)];
+      centred(i, t) = value * root[i];
       target_sum_[k] += weight * value;
       target_square_[k] += weight * value * value;
     }
@@ -121,7 +120,7 @@ void NormalEquations::add_cross(MatrixView<const float> z, MatrixView<const doub
   Matrix<float> targets_and_one(z.rows, y.cols + 1);
   for (Index i = 0; i < z.rows; ++i) {
     for (Index t = 0; t < y.cols; ++t) targets_and_one(i, t) = static_cast<float>(y(i, t));
-    targets_and_one(i, y.cols) = static_cast<float>(root[static_cast<std::size_t>(i)]);
+    targets_and_one(i, y.cols) = static_cast<float>(root[i]);
   }
   parallel_for(tiles_, 1, [&](Index begin, Index end) {
     Matrix<float> part;
@@ -146,9 +145,9 @@ void NormalEquations::add_gram(MatrixView<const float> z) {
   parallel_for(static_cast<Index>(pairs.size()), 1, [&](Index begin, Index end) {
     thread_local Matrix<float> part;
     for (Index p = begin; p < end; ++p) {
-      const auto [a, b] = pairs[static_cast<std::size_t>(p)];
+      const auto [a, b] = pairs[p];
       const auto left = columns(z, a), right = columns(z, b);
-      const MatrixView<double> out = gram_[static_cast<std::size_t>(tile_of(a, b))].view();
+      const MatrixView<double> out = gram_[tile_of(a, b)].view();
       part.resize(left.cols, right.cols);
       if (a == b)
         blas::gram_upper(left, part.view());
@@ -165,7 +164,7 @@ void NormalEquations::add_double(MatrixView<const float> z, MatrixView<const dou
   Matrix<double> targets_and_one(z.rows, y.cols + 1);
   for (Index i = 0; i < z.rows; ++i) {
     std::ranges::copy(y.row(i), targets_and_one.row(i).begin());
-    targets_and_one(i, y.cols) = root[static_cast<std::size_t>(i)];
+    targets_and_one(i, y.cols) = root[i];
   }
   parallel_for(tiles_, 1, [&](Index begin, Index end) {
     for (Index a = begin; a < end; ++a) {
@@ -175,7 +174,7 @@ void NormalEquations::add_double(MatrixView<const float> z, MatrixView<const dou
       for (Index b = a; b < tiles_ && which_ == SumsOf::all; ++b)
         blas::gemm(true, false, 1.0, left.view(),
                    (b == a ? left : widened(z, b, origin_, root, 1)).view(), 1.0,
-                   gram_[static_cast<std::size_t>(tile_of(a, b))].view());
+                   gram_[tile_of(a, b)].view());
     }
   });
 }
@@ -198,7 +197,7 @@ void NormalEquations::merge(const NormalEquations& other) {
 
 double NormalEquations::diagonal(Index j) const {
   const Index side = tile_side(features()), tile = j / side;
-  return gram_[static_cast<std::size_t>(tile_of(tile, tile))](j % side, j % side);
+  return gram_[tile_of(tile, tile)](j % side, j % side);
 }
 
 void NormalEquations::add_gram_to(MatrixView<double> out) const {
@@ -206,7 +205,7 @@ void NormalEquations::add_gram_to(MatrixView<double> out) const {
   for (Index a = 0; a < tiles_; ++a)
     parallel_for(tiles_ - a, 1, [&](Index begin, Index end) {
       for (Index b = a + begin; b < a + end; ++b) {
-        const auto& tile = gram_[static_cast<std::size_t>(tile_of(a, b))];
+        const auto& tile = gram_[tile_of(a, b)];
         const MatrixView<double> corner{&out(a * side, b * side), tile.rows(), tile.cols(),
                                         out.stride};
         add_to<double>(tile.view(), corner, a == b);
@@ -225,23 +224,23 @@ Matrix<double> NormalEquations::gram_times(MatrixView<const double> b) const {
     return MatrixView(rows.data() + tile * side, rows.rows(), tile_size(tile, m), m);
   };
   // Sums of every kParts-th row of tiles, added up in order: the threads leave no trace.
-  std::vector<Matrix<double>> parts(static_cast<std::size_t>(std::min(kParts, tiles_)));
+  std::vector<Matrix<double>> parts(std::min(kParts, tiles_));
   parallel_for(std::ssize(parts), 1, [&](Index begin, Index end) {
     Matrix<double> whole;
     for (Index p = begin; p < end; ++p) {
-      Matrix<double>& sum = parts[static_cast<std::size_t>(p)];
+      Matrix<double>& sum = parts[p];
       sum.resize(b.cols, m);
       sum.fill(0);
       for (Index r = p; r < tiles_; r += kParts) {
-        const Matrix<double>& corner = gram_[static_cast<std::size_t>(tile_of(r, r))];
+        const Matrix<double>& corner = gram_[tile_of(r, r)];
         whole.resize(corner.rows(), corner.rows());
         for (Index i = 0; i < whole.rows(); ++i)
           for (Index j = 0; j < whole.rows(); ++j)
             whole(i, j) = i <= j ? corner(i, j) : corner(j, i);
         add_tile_products(whole.view(), columns_of(x, r), columns_of(sum, r), {}, {});
         for (Index c = r + 1; c < tiles_; ++c)
-          add_tile_products(gram_[static_cast<std::size_t>(tile_of(r, c))].view(), columns_of(x, c),
-                            columns_of(sum, r), columns_of(x, r), columns_of(sum, c));
+          add_tile_products(gram_[tile_of(r, c)].view(), columns_of(x, c), columns_of(sum, r),
+                            columns_of(x, r), columns_of(sum, c));
       }
     }
   });
@@ -309,4 +308,4 @@ Index NormalEquations::scratch_bytes(Precision precision, int threads) {
   return threads * (per_thread + (8 << 20));  // OpenBLAS packs into a few megabytes a thread
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -23,7 +23,7 @@
 #include "kerf/learn/options/fit_options.h"
 #include "kerf/model/model_arrays.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The vectors c and d above.
 struct Origin {
@@ -58,8 +58,8 @@ class NormalEquations {
   Index weighing_rows() const { return weighing_rows_; }  ///< those of positive weight
   double weight() const { return weight_; }
   Precision precision() const { return precision_; }
-  double target_sum(Index t) const { return target_sum_[static_cast<std::size_t>(t)]; }
-  double target_square(Index t) const { return target_square_[static_cast<std::size_t>(t)]; }
+  double target_sum(Index t) const { return target_sum_[t]; }
+  double target_square(Index t) const { return target_square_[t]; }
   double feature_sum(Index j) const { return cross_(j, targets()); }
   double cross(Index j, Index t) const { return cross_(j, t); }
   double diagonal(Index j) const;
@@ -99,4 +99,4 @@ class NormalEquations {
   mutable std::vector<double> counts_;  // the numbers above, where save() puts them
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

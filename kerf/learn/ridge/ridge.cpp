@@ -10,7 +10,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using Parts = std::span<const NormalEquations* const>;
@@ -49,8 +49,8 @@ Matrix<double> centred_system(Parts parts, double lambda, const Matrix<float>* p
   Matrix<double> a(m, m);
   parallel_for(m, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const double factor = -sum[static_cast<std::size_t>(i)] / n;
-      for (Index j = i; j < m; ++j) a(i, j) = factor * sum[static_cast<std::size_t>(j)];
+      const double factor = -sum[i] / n;
+      for (Index j = i; j < m; ++j) a(i, j) = factor * sum[j];
       if (penalty == nullptr) a(i, i) += n * lambda;
       for (Index j = i; j < m && penalty != nullptr; ++j) a(i, j) += n * lambda * (*penalty)(i, j);
     }
@@ -75,13 +75,13 @@ Centred solve_centred(Parts parts, double lambda, const Matrix<float>* penalty =
     for (Index j = 0; j < m; ++j) {
       double cross = 0;
       for (const auto* part : parts) cross += part->cross(j, t);
-      weights(j, t) = cross - sum[static_cast<std::size_t>(j)] * mean;
+      weights(j, t) = cross - sum[j] * mean;
     }
   }
   blas::cholesky_solve(a.view(), weights.view());
   for (Index t = 0; t < targets; ++t) {
     double projected = 0;
-    for (Index j = 0; j < m; ++j) projected += sum[static_cast<std::size_t>(j)] * weights(j, t);
+    for (Index j = 0; j < m; ++j) projected += sum[j] * weights(j, t);
     const double target = total(parts, &NormalEquations::target_sum, t);
     result.model.intercept.push_back((target - projected) / n);
   }
@@ -94,7 +94,7 @@ void add_squared_errors(const NormalEquations& part, const LinearModel& model,
                         std::vector<double>& errors) {
   const Matrix<double> product = part.gram_times(model.weights.view());
   for (Index t = 0; t < part.targets(); ++t) {
-    const double b = model.intercept[static_cast<std::size_t>(t)];
+    const double b = model.intercept[t];
     double linear = 0, quadratic = 0, mean = 0;
     for (Index j = 0; j < part.features(); ++j) {
       const double w = model.weights(j, t);
@@ -104,7 +104,7 @@ void add_squared_errors(const NormalEquations& part, const LinearModel& model,
     }
     const double error = part.target_square(t) - 2 * b * part.target_sum(t) +
                          b * b * part.weight() - 2 * linear + 2 * b * mean + quadratic;
-    errors[static_cast<std::size_t>(t)] += std::max(error, 0.0);
+    errors[t] += std::max(error, 0.0);
   }
 }
 
@@ -161,10 +161,10 @@ Index fold_that_judges(std::span<const NormalEquations> folds) {
 
 void undo_origin(const Origin& origin, LinearModel& model) {
   for (Index t = 0; t < model.weights.cols(); ++t) {
-    double shift = origin.targets[static_cast<std::size_t>(t)];
+    double shift = origin.targets[t];
     for (Index j = 0; j < model.weights.rows(); ++j)
-      shift -= origin.features[static_cast<std::size_t>(j)] * model.weights(j, t);
-    model.intercept[static_cast<std::size_t>(t)] += shift;
+      shift -= origin.features[j] * model.weights(j, t);
+    model.intercept[t] += shift;
   }
 }
 
@@ -181,8 +181,7 @@ double lambda_unit(Parts parts) {
 }
 
 std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda) {
-  std::vector<double> none(static_cast<std::size_t>(folds.front().targets()),
-                           std::numeric_limits<double>::infinity());
+  std::vector<double> none(folds.front().targets(), std::numeric_limits<double>::infinity());
   std::vector<double> errors(none.size(), 0.0);
   double weight = 0;
   for (std::size_t held_out = 0; held_out < folds.size(); ++held_out) {
@@ -206,4 +205,4 @@ Index ridge_bytes(Index features, Index targets) {
          NormalEquations::product_bytes(features, targets);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -18,7 +18,7 @@
 #include "kerf/learn/ridge/normal_equations.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Throws Error (numeric) when the matrix is singular, with the lambda that failed.
 /// `penalty`: P of lambda w^T P w; none: the identity.  `factor` (if wanted) becomes the upper R of
@@ -49,4 +49,4 @@ void undo_origin(const Origin& origin, LinearModel& model);
 /// Memory of one solve.
 Index ridge_bytes(Index features, Index targets);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Problem {
@@ -21,8 +21,7 @@ struct Problem {
 
 Problem make_problem(Index rows, Index features, Index targets, bool weighted) {
   Problem p{Matrix<float>(rows, features), Matrix<double>(rows, targets), {}};
-  rng::fill_normal(rng::Key{1}, 0,
-                   std::span(p.z.data(), static_cast<std::size_t>(rows * features)));
+  rng::fill_normal(rng::Key{1}, 0, std::span(p.z.data(), rows * features));
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < features; ++j) p.z(i, j) += 3;  // a mean, for the intercept to matter
     for (Index t = 0; t < targets; ++t)
@@ -35,8 +34,7 @@ Problem make_problem(Index rows, Index features, Index targets, bool weighted) {
 }
 
 Origin some_origin(const Problem& p) {
-  return {std::vector<float>(static_cast<std::size_t>(p.z.cols()), 2.5f),
-          std::vector<double>(static_cast<std::size_t>(p.y.cols()), 90.0)};
+  return {std::vector<float>(p.z.cols(), 2.5f), std::vector<double>(p.y.cols(), 90.0)};
 }
 
 void add_rows(NormalEquations& sums, const Problem& p, Index begin, Index end) {
@@ -44,35 +42,27 @@ void add_rows(NormalEquations& sums, const Problem& p, Index begin, Index end) {
   for (Index i = begin; i < end; ++i) std::ranges::copy(p.z.row(i), z.row(i - begin).begin());
   const std::span<const double> weights(p.weights);
   sums.add(z.view(), p.y.view().slice(begin, end),
-           p.weights.empty() ? weights
-                             : weights.subspan(static_cast<std::size_t>(begin),
-                                               static_cast<std::size_t>(end - begin)));
+           p.weights.empty() ? weights : weights.subspan(begin, end - begin));
 }
 
 /// The oracle: centred normal equations in double, by Gaussian elimination.
 LinearModel naive_ridge(const Problem& p, const std::vector<Index>& rows, double lambda) {
   const Index m = p.z.cols(), targets = p.y.cols();
   double n = 0;
-  std::vector<double> mean_z(static_cast<std::size_t>(m), 0.0),
-      mean_y(static_cast<std::size_t>(targets), 0.0);
-  const auto weight = [&](Index i) {
-    return p.weights.empty() ? 1.0 : p.weights[static_cast<std::size_t>(i)];
-  };
+  std::vector<double> mean_z(m, 0.0), mean_y(targets, 0.0);
+  const auto weight = [&](Index i) { return p.weights.empty() ? 1.0 : p.weights[i]; };
   for (const Index i : rows) n += weight(i);
   for (const Index i : rows) {
-    for (Index j = 0; j < m; ++j) mean_z[static_cast<std::size_t>(j)] += weight(i) * p.z(i, j) / n;
-    for (Index t = 0; t < targets; ++t)
-      mean_y[static_cast<std::size_t>(t)] += weight(i) * p.y(i, t) / n;
+    for (Index j = 0; j < m; ++j) mean_z[j] += weight(i) * p.z(i, j) / n;
+    for (Index t = 0; t < targets; ++t) mean_y[t] += weight(i) * p.y(i, t) / n;
   }
   Matrix<double> a(m, m + targets);
   a.fill(0);
   for (const Index i : rows)
     for (Index j = 0; j < m; ++j) {
-      const double zj = weight(i) * (p.z(i, j) - mean_z[static_cast<std::size_t>(j)]);
-      for (Index k = 0; k < m; ++k)
-        a(j, k) += zj * (p.z(i, k) - mean_z[static_cast<std::size_t>(k)]);
-      for (Index t = 0; t < targets; ++t)
-        a(j, m + t) += zj * (p.y(i, t) - mean_y[static_cast<std::size_t>(t)]);
+      const double zj = weight(i) * (p.z(i, j) - mean_z[j]);
+      for (Index k = 0; k < m; ++k) a(j, k) += zj * (p.z(i, k) - mean_z[k]);
+      for (Index t = 0; t < targets; ++t) a(j, m + t) += zj * (p.y(i, t) - mean_y[t]);
     }
   for (Index j = 0; j < m; ++j) a(j, j) += n * lambda;
   for (Index j = 0; j < m; ++j)
@@ -85,8 +75,7 @@ LinearModel naive_ridge(const Problem& p, const std::vector<Index>& rows, double
   for (Index t = 0; t < targets; ++t)
     for (Index j = 0; j < m; ++j) {
       model.weights(j, t) = a(j, m + t) / a(j, j);
-      model.intercept[static_cast<std::size_t>(t)] -=
-          model.weights(j, t) * mean_z[static_cast<std::size_t>(j)];
+      model.intercept[t] -= model.weights(j, t) * mean_z[j];
     }
   return model;
 }
@@ -113,8 +102,7 @@ TEST_P(Ridge, EqualsTheOracleForAnyCutIntoBlocks) {
     for (Index t = 0; t < 2; ++t) {
       for (Index j = 0; j < 7; ++j)
         EXPECT_NEAR(model.weights(j, t), exact.weights(j, t), tolerance);
-      EXPECT_NEAR(model.intercept[static_cast<std::size_t>(t)],
-                  exact.intercept[static_cast<std::size_t>(t)], 20 * tolerance);
+      EXPECT_NEAR(model.intercept[t], exact.intercept[t], 20 * tolerance);
     }
   }
 }
@@ -184,10 +172,10 @@ TEST(CrossValidation, EqualsTrainingOnTheOtherFolds) {
     const LinearModel model = naive_ridge(p, rest, 0.2);
     for (Index i = f * 30; i < f * 30 + 30; ++i)
       for (Index t = 0; t < 2; ++t) {
-        double predicted = model.intercept[static_cast<std::size_t>(t)];
+        double predicted = model.intercept[t];
         for (Index j = 0; j < 5; ++j) predicted += p.z(i, j) * model.weights(j, t);
-        error += p.weights[static_cast<std::size_t>(i)] * std::pow(p.y(i, t) - predicted, 2) / 2;
-        if (t == 0) weight += p.weights[static_cast<std::size_t>(i)];
+        error += p.weights[i] * std::pow(p.y(i, t) - predicted, 2) / 2;
+        if (t == 0) weight += p.weights[i];
       }
   }
   double mean = 0;
@@ -264,7 +252,7 @@ std::vector<Index> all_rows_but(Index rows, Index left_out) {
 
 double weight_of(const Problem& p, const std::vector<Index>& rows) {
   double sum = 0;
-  for (const Index i : rows) sum += p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
+  for (const Index i : rows) sum += p.weights.empty() ? 1 : p.weights[i];
   return sum;
 }
 
@@ -282,10 +270,10 @@ TEST(SpectralPath, LeaveOneOutIsThatOfOneFitForEachRow) {
       double expected[2] = {0, 0};
       for (Index i = 0; i < 40; ++i) {
         const auto kept = all_rows_but(40, i);
-        const double w = p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
+        const double w = p.weights.empty() ? 1 : p.weights[i];
         const LinearModel model = naive_ridge(p, kept, n * lambdas[l] / weight_of(p, kept));
         for (Index t = 0; t < 2; ++t) {
-          double f = model.intercept[static_cast<std::size_t>(t)];
+          double f = model.intercept[t];
           for (Index j = 0; j < 6; ++j) f += model.weights(j, t) * p.z(i, j);
           expected[t] += w * (p.y(i, t) - f) * (p.y(i, t) - f) / n;
         }
@@ -321,7 +309,7 @@ TEST_P(Gcv, IsItsDefinition) {
     for (Index i = 0; i < 50; ++i) {
       double f = model.intercept[0];
       for (Index j = 0; j < 7; ++j) f += model.weights(j, 0) * p.z(i, j);
-      const double w = p.weights.empty() ? 1 : p.weights[static_cast<std::size_t>(i)];
+      const double w = p.weights.empty() ? 1 : p.weights[i];
       squares += w * (p.y(i, 0) - f) * (p.y(i, 0) - f);
       // The hat matrix's diagonal, by what the fit at row i gains when its target rises by one.
       Problem raised = make_problem(50, 7, 1, false);
@@ -339,4 +327,4 @@ TEST_P(Gcv, IsItsDefinition) {
 INSTANTIATE_TEST_SUITE_P(Weights, Gcv, ::testing::Range(0, 4));
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/ridge/lambda_table.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kTolerance = 1e-6;
@@ -24,21 +24,19 @@ double dot(const Vector& a, const Vector& b) {
 
 double row_product(const SparseRow& row, const Vector& w) {
   double sum = 0;
-  for (std::size_t k = 0; k < row.values.size(); ++k)
-    sum += row.values[k] * w[static_cast<std::size_t>(row.columns[k])];
+  for (std::size_t k = 0; k < row.values.size(); ++k) sum += row.values[k] * w[row.columns[k]];
   return sum;
 }
 
 void add_row(const SparseRow& row, double factor, Vector& to) {
-  for (std::size_t k = 0; k < row.values.size(); ++k)
-    to[static_cast<std::size_t>(row.columns[k])] += factor * row.values[k];
+  for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] += factor * row.values[k];
 }
 
 /// The system of all folds but one.
 class System {
  public:
   System(const SparseRidgeProblem& problem, Index without)
-      : x_(problem.x), y_(problem.y), mean_(static_cast<std::size_t>(problem.x.cols), 0.0) {
+      : x_(problem.x), y_(problem.y), mean_(problem.x.cols, 0.0) {
     diagonal_ = mean_;
     for (Index i = 0; i < x_.rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -48,8 +46,7 @@ class System {
       const SparseRow row = x_.row(i);
       add_row(row, weights_.back(), mean_);
       for (std::size_t k = 0; k < row.values.size(); ++k)
-        diagonal_[static_cast<std::size_t>(row.columns[k])] +=
-            weights_.back() * row.values[k] * row.values[k];
+        diagonal_[row.columns[k]] += weights_.back() * row.values[k] * row.values[k];
     }
     for (std::size_t j = 0; j < mean_.size() && n_ > 0; ++j) {
       mean_[j] /= n_;
@@ -67,13 +64,12 @@ class System {
   /// The weights of target t; b is their intercept.  The residual left, relative.
   double solve(Index t, double lambda, double tolerance, Vector& w, double& b) const {
     double mean = 0;
-    for (Index i = 0; i < x_.rows; ++i) mean += weights_[static_cast<std::size_t>(i)] * y_(i, t);
+    for (Index i = 0; i < x_.rows; ++i) mean += weights_[i] * y_(i, t);
     mean /= n_;
     w.assign(mean_.size(), 0.0);
     b = mean;
     Vector r(mean_.size(), 0.0), p(mean_.size()), product(mean_.size());
-    for (Index i = 0; i < x_.rows; ++i)
-      add_row(x_.row(i), weights_[static_cast<std::size_t>(i)] * (y_(i, t) - mean), r);
+    for (Index i = 0; i < x_.rows; ++i) add_row(x_.row(i), weights_[i] * (y_(i, t) - mean), r);
     const double start = std::sqrt(dot(r, r));
     if (!(start > 0)) return 0;
     const double shift = n_ * lambda;
@@ -106,7 +102,7 @@ class System {
     const double centre = dot(mean_, v);
     for (std::size_t j = 0; j < v.size(); ++j) out[j] = shift * v[j];
     for (Index i = 0; i < x_.rows; ++i) {
-      const double weight = weights_[static_cast<std::size_t>(i)];
+      const double weight = weights_[i];
       if (weight == 0) continue;
       const SparseRow row = x_.row(i);
       add_row(row, weight * (row_product(row, v) - centre), out);
@@ -134,20 +130,19 @@ Vector cross_validate(const SparseRidgeProblem& problem, const std::vector<Syste
     double b = 0;
     for (Index task = begin; task < end; ++task) {
       const Index fold = task / targets, t = task % targets;
-      folds[static_cast<std::size_t>(fold)].solve(t, lambda, kChoiceTolerance, w, b);
+      folds[fold].solve(t, lambda, kChoiceTolerance, w, b);
       for (Index i = 0; i < problem.x.rows; ++i)
-        if (problem.fold[static_cast<std::size_t>(i)] == fold)
-          scores(i, t) = b + row_product(problem.x.row(i), w);
+        if (problem.fold[i] == fold) scores(i, t) = b + row_product(problem.x.row(i), w);
     }
   });
-  Vector errors(static_cast<std::size_t>(problem.y.cols), 0.0);
+  Vector errors(problem.y.cols, 0.0);
   double weight = 0;
   for (Index i = 0; i < problem.x.rows; ++i) {
     if (problem.mirrored) scores(i, 1) = -scores(i, 0);
-    const double w = problem.weights.empty() ? 1 : problem.weights[static_cast<std::size_t>(i)];
+    const double w = problem.weights.empty() ? 1 : problem.weights[i];
     weight += w;
     for (Index t = 0; t < problem.y.cols; ++t)
-      errors[static_cast<std::size_t>(t)] += w * std::pow(problem.y(i, t) - scores(i, t), 2);
+      errors[t] += w * std::pow(problem.y(i, t) - scores(i, t), 2);
   }
   for (double& error : errors) error /= weight;
   return errors;
@@ -176,14 +171,14 @@ LambdaChoice choose(const SparseRidgeProblem& problem, const std::vector<System>
   double least = 0;
   Matrix<double> scores;
   const auto error_at = [&](std::ptrdiff_t k) {
-    auto& errors = table.errors[static_cast<std::size_t>(k)];
+    auto& errors = table.errors[k];
     if (errors.empty()) {
       report(progress, "choosing lambda", k, 0);
-      errors = cross_validate(problem, folds, table.lambdas[static_cast<std::size_t>(k)], scores);
-      const double error = table.total(static_cast<std::size_t>(k));
+      errors = cross_validate(problem, folds, table.lambdas[k], scores);
+      const double error = table.total(k);
       if (left_out.rows() == 0 || error < least) least = error, std::swap(left_out, scores);
     }
-    return table.total(static_cast<std::size_t>(k));
+    return table.total(k);
   };
   if (!asked.empty()) {
     for (std::ptrdiff_t k = 0; k <= last; ++k) error_at(k);
@@ -213,16 +208,14 @@ SparseRidgeFit fit_sparse_ridge(const SparseRidgeProblem& problem,
   }
   report(progress, "solving", 0, 0);
   const Index targets = problem.y.cols, solved = solved_targets(problem);
-  fit.model = {Matrix<double>(problem.x.cols, targets),
-               std::vector<double>(static_cast<std::size_t>(targets), 0.0)};
-  Vector residuals(static_cast<std::size_t>(solved));
+  fit.model = {Matrix<double>(problem.x.cols, targets), std::vector<double>(targets, 0.0)};
+  Vector residuals(solved);
   parallel_for(solved, 1, [&](Index begin, Index end) {
     Vector w;
     for (Index t = begin; t < end; ++t) {
-      double& b = fit.model.intercept[static_cast<std::size_t>(t)];
-      residuals[static_cast<std::size_t>(t)] = all.solve(t, fit.choice.lambda, kTolerance, w, b);
-      for (Index j = 0; j < problem.x.cols; ++j)
-        fit.model.weights(j, t) = w[static_cast<std::size_t>(j)];
+      double& b = fit.model.intercept[t];
+      residuals[t] = all.solve(t, fit.choice.lambda, kTolerance, w, b);
+      for (Index j = 0; j < problem.x.cols; ++j) fit.model.weights(j, t) = w[j];
     }
   });
   fit.residual = std::ranges::max(residuals);
@@ -240,4 +233,4 @@ Index sparse_ridge_bytes(Index rows, Index columns, Index targets) {
          8 * rows * (2 * targets + 8);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/core/progress.h"
 #include "kerf/learn/ridge/ridge.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct SparseRidgeProblem {
   CsrView x;
@@ -44,4 +44,4 @@ SparseRidgeFit fit_sparse_ridge(const SparseRidgeProblem& problem,
 /// Memory besides the rows themselves.
 Index sparse_ridge_bytes(Index rows, Index columns, Index targets);
 
-}  // namespace kerf
+}  // namespace kerf::detail

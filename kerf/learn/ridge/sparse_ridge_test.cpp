@@ -9,7 +9,7 @@
 #include "kerf/learn/choice/sparse_choice.h"
 #include "kerf/learn/fit/trainer.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Text-like rows: common and rare columns, a few numbers a row, and a linear truth with noise.
@@ -52,7 +52,7 @@ Words words(Index rows, Index columns, Index entries, std::uint64_t seed) {
 /// The minimiser by plain elimination.
 std::vector<double> oracle(const SparseRidgeProblem& p, double lambda, Index without) {
   const Index d = p.x.cols;
-  std::vector<double> mean(static_cast<std::size_t>(d), 0.0);
+  std::vector<double> mean(d, 0.0);
   Matrix<double> a(d, d + 1);
   a.fill(0);
   double n = 0, y_mean = 0;
@@ -61,10 +61,9 @@ std::vector<double> oracle(const SparseRidgeProblem& p, double lambda, Index wit
     return p.fold[at] == without ? 0.0 : p.weights.empty() ? 1.0 : p.weights[at];
   };
   const auto dense = [&](Index i) {
-    std::vector<double> row(static_cast<std::size_t>(d), 0.0);
+    std::vector<double> row(d, 0.0);
     const SparseRow from = p.x.row(i);
-    for (std::size_t k = 0; k < from.values.size(); ++k)
-      row[static_cast<std::size_t>(from.columns[k])] = from.values[k];
+    for (std::size_t k = 0; k < from.values.size(); ++k) row[from.columns[k]] = from.values[k];
     return row;
   };
   for (Index i = 0; i < p.x.rows; ++i) {
@@ -79,8 +78,8 @@ std::vector<double> oracle(const SparseRidgeProblem& p, double lambda, Index wit
     auto row = dense(i);
     for (std::size_t j = 0; j < row.size(); ++j) row[j] -= mean[j];
     for (Index j = 0; j < d; ++j) {
-      const double left = weight(i) * row[static_cast<std::size_t>(j)];
-      for (Index k = 0; k < d; ++k) a(j, k) += left * row[static_cast<std::size_t>(k)];
+      const double left = weight(i) * row[j];
+      for (Index k = 0; k < d; ++k) a(j, k) += left * row[k];
       a(j, d) += left * (p.y(i, 0) - y_mean);
     }
   }
@@ -95,7 +94,7 @@ std::vector<double> oracle(const SparseRidgeProblem& p, double lambda, Index wit
   double b = y_mean;
   for (Index j = 0; j < d; ++j) {
     w.push_back(a(j, d) / a(j, j));
-    b -= w.back() * mean[static_cast<std::size_t>(j)];
+    b -= w.back() * mean[j];
   }
   w.push_back(b);
   return w;
@@ -111,15 +110,14 @@ TEST(SparseRidge, IsTheMinimiserAndLeavesFoldsOut) {
     const auto fit = fit_sparse_ridge(problem, {1e-3, 1e-2}, {});
     const auto expected = oracle(problem, fit.choice.lambda, -1);
     // The residual is 1e-6 of the right-hand side, whose norm is below 20; n lambda is at least 0.06.
-    for (Index j = 0; j < 30; ++j)
-      EXPECT_NEAR(fit.model.weights(j, 0), expected[static_cast<std::size_t>(j)], 4e-4) << j;
+    for (Index j = 0; j < 30; ++j) EXPECT_NEAR(fit.model.weights(j, 0), expected[j], 4e-4) << j;
     EXPECT_NEAR(fit.model.intercept[0], expected.back(), 4e-4);
     const auto without = oracle(problem, fit.choice.lambda, 2);
     for (Index i = 2; i < 80; i += 4) {
       double score = without.back();
       const SparseRow row = data.x.view().row(i);
       for (std::size_t k = 0; k < row.values.size(); ++k)
-        score += row.values[k] * without[static_cast<std::size_t>(row.columns[k])];
+        score += row.values[k] * without[row.columns[k]];
       EXPECT_NEAR(fit.left_out(i, 0), score, 1e-2);
     }
   }
@@ -166,7 +164,7 @@ TEST(WideSparseRows, TakeALinearModelByDefault) {
   double right = 0;
   const auto guess = best_class(scores);
   for (Index i = kTrained; i < kAll; ++i)
-    right += static_cast<double>(guess[static_cast<std::size_t>(i)]) == data.y(i, 0) ? 1 : 0;
+    right += static_cast<double>(guess[i]) == data.y(i, 0) ? 1 : 0;
   EXPECT_NEAR(right / (kAll - kTrained), report.quality->value,
               5 * std::sqrt(0.25 / kTrained + 0.25 / (kAll - kTrained)));
 }
@@ -185,4 +183,4 @@ TEST(WideSparseRows, AGivenLambdaHasCalibratedProbabilitiesToo) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

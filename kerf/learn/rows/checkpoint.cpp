@@ -12,7 +12,7 @@
 #include "kerf/core/shallow_json.h"
 #include "kerf/core/system/atomic_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 using nlohmann::json;
@@ -132,4 +132,4 @@ std::optional<Checkpoint::State> Checkpoint::load(const std::string& name) const
   return state;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

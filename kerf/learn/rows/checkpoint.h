@@ -13,7 +13,7 @@
 
 #include "kerf/model/model_arrays.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class Checkpoint {
  public:
@@ -48,4 +48,4 @@ class Checkpoint {
   double cost_ = 0;  // seconds of the last save
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -15,7 +15,7 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model_file.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -297,4 +297,4 @@ TEST_F(CheckpointTest, RefitWarnsByThePrecisionOfTheSums) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

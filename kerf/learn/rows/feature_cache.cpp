@@ -9,7 +9,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/row_products.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 FeatureCache::FeatureCache(TrainingRows& rows, Form form, Index folds, Precision precision,
                            const Also& also)
@@ -46,12 +46,9 @@ void FeatureCache::add_sums(const TrainingRows::Block& block) {
   constexpr Index kRows = 512;
   for (Index first = 0; first < block.z.rows; first += kRows) {
     const Index last = std::min(first + kRows, block.z.rows);
-    const auto weights = block.weights.empty()
-                             ? block.weights
-                             : block.weights.subspan(static_cast<std::size_t>(first),
-                                                     static_cast<std::size_t>(last - first));
-    folds_[static_cast<std::size_t>(block.fold)].add(block.z.slice(first, last),
-                                                     block.y.slice(first, last), weights);
+    const auto weights =
+        block.weights.empty() ? block.weights : block.weights.subspan(first, last - first);
+    folds_[block.fold].add(block.z.slice(first, last), block.y.slice(first, last), weights);
   }
 }
 
@@ -62,8 +59,7 @@ void FeatureCache::keep(Index first, MatrixView<const float> z) {
       if (form_ == Form::single_)
         std::ranges::copy(z.row(i), single_.row(first + i).begin());
       else
-        scale_[static_cast<std::size_t>(first + i)] =
-            encode16(z.row(i), fixed_.row(first + i).data());
+        scale_[first + i] = encode16(z.row(i), fixed_.row(first + i).data());
     }
   });
 }
@@ -75,14 +71,14 @@ void FeatureCache::add_row(Index i, float factor, std::span<float> sum) const {
     row = single_.row(i);
   } else {
     decoded.resize(sum.size());
-    decode16(fixed_.row(i).data(), scale_[static_cast<std::size_t>(i)], decoded);
+    decode16(fixed_.row(i).data(), scale_[i], decoded);
     row = decoded;
   }
   for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += factor * row[j];
 }
 
 std::vector<Index> FeatureCache::fold_of_rows() const {
-  std::vector<Index> folds(static_cast<std::size_t>(rows()), 0);
+  std::vector<Index> folds(rows(), 0);
   for (const auto& [first, count, fold] : pieces_) std::fill_n(folds.begin() + first, count, fold);
   return folds;
 }
@@ -106,8 +102,7 @@ void FeatureCache::pass_over_kept(const std::function<void(const Piece&)>& body)
       } else {
         decoded.resize(rows, features_);
         for (Index i = 0; i < rows; ++i)
-          decode16(fixed_.row(first + i).data(), scale_[static_cast<std::size_t>(first + i)],
-                   decoded.row(i));
+          decode16(fixed_.row(first + i).data(), scale_[first + i], decoded.row(i));
         z = decoded.view();
       }
       body({begin, first, fold, z});
@@ -184,7 +179,7 @@ struct Lane {
     if (cache.precision() == Precision::double_) {
       std::vector<double> root;
       for (Index i = 0; i < piece.z.rows && !cache.weights().empty(); ++i)
-        root.push_back(std::sqrt(cache.weights()[static_cast<std::size_t>(piece.first + i)]));
+        root.push_back(std::sqrt(cache.weights()[piece.first + i]));
       centre_and_weight(cache.origin(), root, 0, piece.z, wide);
     } else {
       wide.resize(piece.z.rows, piece.z.cols);
@@ -215,7 +210,7 @@ Matrix<double> product_with_rows(FeatureCache& cache, MatrixView<const double> v
   }
   cache.for_each(
       [&](const FeatureCache::Piece& piece) {
-        Lane& lane = lanes[static_cast<std::size_t>(piece.lane)];
+        Lane& lane = lanes[piece.lane];
         if (single)
           lane.add(piece, narrow.view(), f, options);
         else
@@ -235,4 +230,4 @@ Index product_bytes(Index features, Index vectors) {
   return FeatureCache::kLanes * 12 * features * vectors + 4 * features * vectors + wide * features;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

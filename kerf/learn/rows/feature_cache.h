@@ -12,7 +12,7 @@
 #pragma once
 #include "kerf/learn/rows/training_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class FeatureCache {
  public:
@@ -99,4 +99,4 @@ Matrix<double> product_with_rows(FeatureCache& cache, MatrixView<const double> v
 /// Memory of product_with_rows for so many vectors.
 Index product_bytes(Index features, Index vectors);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace kerf {
+namespace kerf::detail {
 
 FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
                          std::span<const Index> skip, Index apart)
@@ -12,7 +12,7 @@ FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flus
       apart_(apart),
       key_(key),
       flush_(std::move(flush)),
-      buffers_(static_cast<std::size_t>(apart >= 0 ? 2 : folds)),
+      buffers_(apart >= 0 ? 2 : folds),
       skip_(skip.begin(), skip.end()) {
   skip_.resize(buffers_.size(), 0);
 }
@@ -21,11 +21,11 @@ void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
     Index fold = fold_of(key_, block.first_row + i, block.copies, folds_);
     if (apart_ >= 0) fold = fold == apart_ ? 0 : 1;
-    if (Index& left = skip_[static_cast<std::size_t>(fold)]; left > 0) {
+    if (Index& left = skip_[fold]; left > 0) {
       --left;
       continue;
     }
-    Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
+    Buffer& buffer = buffers_[fold];
     append(buffer, block, i);
     if (buffer.filled == block_rows_) flush(fold);
   }
@@ -35,7 +35,7 @@ void FoldBuffers::finish() {
   const auto count = static_cast<Index>(buffers_.size());
   for (Index k = 0; k < count; ++k) {
     const Index fold = apart_ >= 0 ? count - 1 - k : k;
-    if (buffers_[static_cast<std::size_t>(fold)].filled > 0) flush(fold);
+    if (buffers_[fold].filled > 0) flush(fold);
   }
 }
 
@@ -61,15 +61,14 @@ void FoldBuffers::append(Buffer& buffer, const RowBlock& block, Index row) {
   std::ranges::copy(block.targets.row(row), rows.targets.row(buffer.filled).begin());
   // Blocks without weights may stand beside others that have them: theirs are 1.
   if (!block.weights.empty() || !rows.weights.empty()) {
-    rows.weights.resize(static_cast<std::size_t>(buffer.filled), 1.0);
-    rows.weights.push_back(block.weights.empty() ? 1.0
-                                                 : block.weights[static_cast<std::size_t>(row)]);
+    rows.weights.resize(buffer.filled, 1.0);
+    rows.weights.push_back(block.weights.empty() ? 1.0 : block.weights[row]);
   }
   ++buffer.filled;
 }
 
 void FoldBuffers::flush(Index fold) {
-  Buffer& buffer = buffers_[static_cast<std::size_t>(fold)];
+  Buffer& buffer = buffers_[fold];
   // A buffer that is not full shows only the rows it has; their memory stays.
   if (!buffer.rows.is_sparse) buffer.rows.dense.resize(buffer.filled, buffer.rows.dense.cols());
   buffer.rows.targets.resize(buffer.filled, buffer.rows.targets.cols());
@@ -78,4 +77,4 @@ void FoldBuffers::flush(Index fold) {
   flush_(fold, buffer.rows);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/row_source.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class FoldBuffers {
  public:
@@ -48,4 +48,4 @@ class FoldBuffers {
   std::vector<Index> skip_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

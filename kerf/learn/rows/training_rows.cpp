@@ -6,7 +6,7 @@
 #include "kerf/core/require.h"
 #include "kerf/learn/rows/fold_buffers.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 /// Rows whose features are held at once: 64 MB of them, but enough for the sums to run at full
@@ -33,8 +33,7 @@ Targets::Targets(const DataSummary& summary, const FitOptions& options)
 void Targets::encode(const RowBlock& rows, Matrix<double>& y, std::vector<double>& weights) const {
   y.resize(rows.rows(), outputs_);
   weights = rows.weights;
-  if (!class_weight_.empty() && weights.empty())
-    weights.assign(static_cast<std::size_t>(rows.rows()), 1.0);
+  if (!class_weight_.empty() && weights.empty()) weights.assign(rows.rows(), 1.0);
   for (Index i = 0; i < rows.rows(); ++i) {
     if (!classification_) {
       std::ranges::copy(rows.targets.row(i), y.row(i).begin());
@@ -44,8 +43,7 @@ void Targets::encode(const RowBlock& rows, Matrix<double>& y, std::vector<double
     const auto label = static_cast<Index>(rows.targets(i, 0));
     std::ranges::fill(y.row(i), -1.0 / static_cast<double>(outputs_));
     y(i, label) += 1;
-    if (!class_weight_.empty())
-      weights[static_cast<std::size_t>(i)] *= class_weight_[static_cast<std::size_t>(label)];
+    if (!class_weight_.empty()) weights[i] *= class_weight_[label];
   }
 }
 
@@ -73,8 +71,8 @@ void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>
 
 void TrainingRows::for_fold(Index fold, Index folds,
                             const std::function<bool(const Block&)>& receive) {
-  std::vector<Index> skip(static_cast<std::size_t>(folds), summary_.rows);
-  skip[static_cast<std::size_t>(fold)] = 0;
+  std::vector<Index> skip(folds, summary_.rows);
+  skip[fold] = 0;
   pass(folds, receive, skip);
 }
 
@@ -85,7 +83,7 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
   Matrix<double> y;
   std::vector<double> weights;
   std::vector<Index> seen(skip.begin(), skip.end());
-  seen.resize(static_cast<std::size_t>(folds), 0);
+  seen.resize(folds, 0);
   const auto flush = [&](Index fold, const RowBlock& rows) {
     {
       const Stopwatch watch(seconds_.features);
@@ -93,9 +91,8 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
       map_.transform(rows.x(), z.view());
       targets_.encode(rows, y, weights);
     }
-    wanted = wanted &&
-             receive({fold, seen[static_cast<std::size_t>(fold)], z.view(), y.view(), weights});
-    seen[static_cast<std::size_t>(fold)] += rows.rows();
+    wanted = wanted && receive({fold, seen[fold], z.view(), y.view(), weights});
+    seen[fold] += rows.rows();
   };
   FoldBuffers buffers(folds, block_rows_, fold_key_, flush, skip, apart);
   read_into(buffers, wanted);
@@ -161,16 +158,15 @@ Index TrainingRows::bytes(Index rows, Index inputs, Index features, Index output
 }
 
 Origin origin_of(MatrixView<const float> z, MatrixView<const double> y) {
-  std::vector<double> sum(static_cast<std::size_t>(z.cols), 0.0);
+  std::vector<double> sum(z.cols, 0.0);
   for (Index i = 0; i < z.rows; ++i)
-    for (Index j = 0; j < z.cols; ++j) sum[static_cast<std::size_t>(j)] += z(i, j);
+    for (Index j = 0; j < z.cols; ++j) sum[j] += z(i, j);
   Origin origin;
   for (const double s : sum)
     origin.features.push_back(static_cast<float>(s / static_cast<double>(z.rows)));
-  origin.targets.assign(static_cast<std::size_t>(y.cols), 0.0);
+  origin.targets.assign(y.cols, 0.0);
   for (Index i = 0; i < y.rows; ++i)
-    for (Index t = 0; t < y.cols; ++t)
-      origin.targets[static_cast<std::size_t>(t)] += y(i, t) / static_cast<double>(y.rows);
+    for (Index t = 0; t < y.cols; ++t) origin.targets[t] += y(i, t) / static_cast<double>(y.rows);
   return origin;
 }
 
@@ -179,4 +175,4 @@ Index fold_count(const FitOptions& options, Index rows) {
                                                                    : std::min(options.folds, rows);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -17,7 +17,7 @@
 #include "kerf/learn/options/fit_outcome.h"
 #include "kerf/learn/ridge/normal_equations.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Adds the time until it dies to `sum`.
 class Stopwatch {
@@ -130,4 +130,4 @@ Origin origin_of(MatrixView<const float> z, MatrixView<const double> y);
 /// Folds to tell apart: one when lambda is given.
 Index fold_count(const FitOptions& options, Index rows);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-namespace kerf {
+namespace kerf::detail {
 
 TrainingSums::TrainingSums(const FeatureCache& cache, Index without)
-    : without_(without), sum_(static_cast<std::size_t>(cache.features()), 0.0) {
+    : without_(without), sum_(cache.features(), 0.0) {
   const Index m = cache.features(), outputs = cache.outputs();
-  target_.assign(static_cast<std::size_t>(outputs), 0.0);
+  target_.assign(outputs, 0.0);
   cross_.resize(outputs, m);
   cross_.fill(0);
   for (std::size_t f = 0; f < cache.folds().size(); ++f) {
@@ -16,15 +16,13 @@ TrainingSums::TrainingSums(const FeatureCache& cache, Index without)
     const NormalEquations& fold = cache.folds()[f];
     weight_ += fold.weight();
     for (Index j = 0; j < m; ++j) {
-      sum_[static_cast<std::size_t>(j)] += fold.feature_sum(j);
+      sum_[j] += fold.feature_sum(j);
       for (Index t = 0; t < outputs; ++t) cross_(t, j) += fold.cross(j, t);
     }
-    for (Index t = 0; t < outputs; ++t) target_[static_cast<std::size_t>(t)] += fold.target_sum(t);
+    for (Index t = 0; t < outputs; ++t) target_[t] += fold.target_sum(t);
   }
   for (Index t = 0; t < outputs; ++t)
-    for (Index j = 0; j < m; ++j)
-      cross_(t, j) -=
-          sum_[static_cast<std::size_t>(j)] * target_[static_cast<std::size_t>(t)] / weight_;
+    for (Index j = 0; j < m; ++j) cross_(t, j) -= sum_[j] * target_[t] / weight_;
 }
 
 Matrix<double> TrainingSums::gram_times(FeatureCache& cache, MatrixView<const double> v,
@@ -37,9 +35,8 @@ Matrix<double> TrainingSums::gram_times(FeatureCache& cache, MatrixView<const do
       product_with_rows(cache, v, without_ < 0 ? ChangeProducts() : skip, {.exact = exact});
   for (Index k = 0; k < v.rows; ++k) {
     double along = 0;
-    for (Index j = 0; j < v.cols; ++j) along += sum_[static_cast<std::size_t>(j)] * v(k, j);
-    for (Index j = 0; j < v.cols; ++j)
-      out(k, j) -= sum_[static_cast<std::size_t>(j)] * along / weight_;
+    for (Index j = 0; j < v.cols; ++j) along += sum_[j] * v(k, j);
+    for (Index j = 0; j < v.cols; ++j) out(k, j) -= sum_[j] * along / weight_;
   }
   return out;
 }
@@ -48,10 +45,10 @@ std::vector<double> TrainingSums::intercepts(MatrixView<const double> w) const {
   std::vector<double> out;
   for (Index t = 0; t < w.rows; ++t) {
     double projected = 0;
-    for (Index j = 0; j < w.cols; ++j) projected += sum_[static_cast<std::size_t>(j)] * w(t, j);
-    out.push_back((target_[static_cast<std::size_t>(t)] - projected) / weight_);
+    for (Index j = 0; j < w.cols; ++j) projected += sum_[j] * w(t, j);
+    out.push_back((target_[t] - projected) / weight_);
   }
   return out;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

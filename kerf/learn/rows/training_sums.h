@@ -5,7 +5,7 @@
 #pragma once
 #include "kerf/learn/rows/feature_cache.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class TrainingSums {
  public:
@@ -30,4 +30,4 @@ class TrainingSums {
   Matrix<double> cross_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kMostFeatures = 320;  // a block then costs about as much as 80 passes
@@ -19,8 +19,7 @@ Index fill_rows(const FeatureCache& cache, const FeatureCache::Piece& piece,
   for (Index i = 0; i < piece.z.rows; ++i) {
     const double h = curvatures(piece.first + i, score);
     if (!(h > 0)) continue;
-    const double w =
-        cache.weights().empty() ? 1.0 : cache.weights()[static_cast<std::size_t>(piece.first + i)];
+    const double w = cache.weights().empty() ? 1.0 : cache.weights()[piece.first + i];
     const double factor = std::sqrt(h / w);  // the rows of the cache carry sqrt(w)
     const auto to = rows.row(count++);
     std::ranges::transform(piece.z.row(i), to.begin(),
@@ -79,7 +78,7 @@ void CurvatureBlocks::make(Index score, FeatureCache& cache, const Matrix<double
   for (Index j = 0; j < m; ++j) block_(j, j) += 2 * lambda;
   // Rounding of single precision must not make it singular, nor rows that all lie behind the hinge.
   const double least = 1e-7 * trace / static_cast<double>(m + 1) + 1e-12;
-  Matrix<double>& factor = factors_[static_cast<std::size_t>(score)];
+  Matrix<double>& factor = factors_[score];
   factor.resize(m + 1, m + 1);
   for (double extra = least;; extra *= 10) {
     KERF_REQUIRE(extra <= 1e6 * (trace + 1), numeric,
@@ -91,8 +90,7 @@ void CurvatureBlocks::make(Index score, FeatureCache& cache, const Matrix<double
 }
 
 void CurvatureBlocks::solve(Index score, std::span<double> v) const {
-  blas::cholesky_solve(factors_[static_cast<std::size_t>(score)].view(),
-                       MatrixView<double>(v.data(), std::ssize(v), 1));
+  blas::cholesky_solve(factors_[score].view(), MatrixView<double>(v.data(), std::ssize(v), 1));
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #pragma once
 #include "kerf/learn/rows/feature_cache.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class CurvatureBlocks {
  public:
@@ -19,8 +19,7 @@ class CurvatureBlocks {
   static bool worthwhile(const FeatureCache& cache);
   static Index bytes(Index features, Index scores);
 
-  explicit CurvatureBlocks(Index scores)
-      : factors_(static_cast<std::size_t>(scores)), lanes_(FeatureCache::kLanes) {}
+  explicit CurvatureBlocks(Index scores) : factors_(scores), lanes_(FeatureCache::kLanes) {}
 
   /// Makes the block of one score.  curvatures: w_i h_ik, rows x scores; n: sum of the weights.
   void make(Index score, FeatureCache& cache, const Matrix<double>& curvatures, double n,
@@ -38,4 +37,4 @@ class CurvatureBlocks {
   Matrix<double> block_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

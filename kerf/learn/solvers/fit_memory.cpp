@@ -8,7 +8,7 @@
 #include "kerf/core/system/memory.h"
 #include "kerf/learn/quality/fit_variance.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kStep = 64;  // of the numbers of features that are named
@@ -140,4 +140,4 @@ Index bytes_of_rows(const DataSummary& summary, Index rows, Precision precision)
   return 8 * (summary.sample.sparse.view().nonzeros() / sampled + 2) * rows;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -14,7 +14,7 @@
 #include "kerf/learn/options/fit_job.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Sizes and memory of a fit; `options`: the map's, complete.
 Problem problem_of(const FitJob& job, const FeatureMapEntry& entry, const Params& options);
@@ -46,4 +46,4 @@ Index bytes_of_rows(const DataSummary& summary, Index rows,
 /// Error (memory) of fit(), raised without work.
 void check_fit_memory(const FitJob& job, const std::string& map, const Params& map_options);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -7,7 +7,7 @@
 #include "kerf/learn/solvers/sketched_gram.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 double gram_speed(const Problem& p) {
@@ -52,4 +52,4 @@ double sketch_seconds(const Problem& p, FeatureCache::Form form) {
          SketchedGram::kRowsPerFeature * m * m * m / gram_speed(p);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -5,7 +5,7 @@
 #include "kerf/learn/rows/feature_cache.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct IterationPlan {
   FeatureCache::Form form;
@@ -25,4 +25,4 @@ IterationPlan plan_iterations(const Problem& problem, const IterationNeeds& need
 double pass_seconds(const Problem& problem, FeatureCache::Form form);
 double sketch_seconds(const Problem& problem, FeatureCache::Form form);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -8,7 +8,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr int kMostSteps = 60, kMostInner = 60;
@@ -39,14 +39,13 @@ Newton::Newton(FeatureCache& cache, const SketchedGram& gram, Loss loss, Index s
 }
 
 Newton::Point Newton::zero() const {
-  Point point{Matrix<double>(count_, cache_.features()),
-              std::vector<double>(static_cast<std::size_t>(count_), 0.0)};
+  Point point{Matrix<double>(count_, cache_.features()), std::vector<double>(count_, 0.0)};
   point.weights.fill(0);
   return point;
 }
 
 Newton::PerGroup Newton::inner(const Point& a, const Point& b) const {
-  PerGroup sums(static_cast<std::size_t>(groups_), 0.0);
+  PerGroup sums(groups_, 0.0);
   for (Index k = 0; k < count_; ++k) {
     const auto i = static_cast<std::size_t>(k);
     sums[group_of(k)] += a.intercept[i] * b.intercept[i];
@@ -74,8 +73,7 @@ Matrix<double> Newton::scores_of(const Point& point) {
       const double w = full_weight_of(piece.first + i);
       const double factor = w > 0 ? 1 / std::sqrt(w) : 0.0;
       for (Index k = 0; k < count_; ++k)
-        scores(piece.first + i, k) =
-            products(i, k) * factor + point.intercept[static_cast<std::size_t>(k)];
+        scores(piece.first + i, k) = products(i, k) * factor + point.intercept[k];
     }
   };
   product_with_rows(cache_, point.weights.view(), keep, {.sums = false});
@@ -120,19 +118,18 @@ Newton::Value Newton::value(double lambda, const Point& point, const Matrix<doub
                             const PerGroup& length) const {
   constexpr Index kRows = 1024;
   const Index pieces = (cache_.rows() + kRows - 1) / kRows;
-  const PerGroup zeros(static_cast<std::size_t>(groups_), 0.0);
-  std::vector<Value> sums(static_cast<std::size_t>(pieces), Value{zeros, 0});
+  const PerGroup zeros(groups_, 0.0);
+  std::vector<Value> sums(pieces, Value{zeros, 0});
   parallel_for(pieces, 1, [&](Index piece, Index) {
-    std::vector<double> scores(static_cast<std::size_t>(count_)), curvatures(scores.size());
+    std::vector<double> scores(count_), curvatures(scores.size());
     PerGroup losses(zeros);
-    Value& sum = sums[static_cast<std::size_t>(piece)];
+    Value& sum = sums[piece];
     for (Index i = piece * kRows; i < std::min((piece + 1) * kRows, cache_.rows()); ++i) {
       const double w = weight_of(i);
       if (w == 0) continue;
       for (Index k = 0; k < count_; ++k)
-        scores[static_cast<std::size_t>(k)] =
-            scores_(i, k) + (step ? length[group_of(k)] * (*step)(i, k) : 0.0);
-      const Index label = label_[static_cast<std::size_t>(i)];
+        scores[k] = scores_(i, k) + (step ? length[group_of(k)] * (*step)(i, k) : 0.0);
+      const Index label = label_[i];
       group_losses(loss_, label, scores, losses);
       for (std::size_t g = 0; g < losses.size(); ++g) sum.loss[g] += w * losses[g];
       if (step) continue;
@@ -155,7 +152,7 @@ void Newton::prepare(double lambda, double curvature, const PerGroup& at_work) {
     Matrix<double> curvatures(scores_.rows(), count_);
     for (Index i = 0; i < scores_.rows(); ++i) {
       const auto row = curvatures.row(i);
-      curvature_diagonal(loss_, label_[static_cast<std::size_t>(i)], scores_.row(i), row);
+      curvature_diagonal(loss_, label_[i], scores_.row(i), row);
       for (double& h : row) h *= weight_of(i);
     }
     if (!blocks_) blocks_.emplace(count_);
@@ -175,13 +172,13 @@ void Newton::prepare(double lambda, double curvature, const PerGroup& at_work) {
 /// p := M^-1 p with the blocks, or M = (a/n) R^T R for weights and a for intercepts.
 void Newton::precondition(Point& p) const {
   if (blocks_) {
-    std::vector<double> v(static_cast<std::size_t>(cache_.features() + 1));
+    std::vector<double> v(cache_.features() + 1);
     for (Index k = 0; k < count_; ++k) {
       std::ranges::copy(p.weights.row(k), v.begin());
-      v.back() = p.intercept[static_cast<std::size_t>(k)];
+      v.back() = p.intercept[k];
       blocks_->solve(k, v);
       std::copy_n(v.begin(), cache_.features(), p.weights.row(k).begin());
-      p.intercept[static_cast<std::size_t>(k)] = v.back();
+      p.intercept[k] = v.back();
     }
     return;
   }
@@ -198,7 +195,7 @@ Newton::Point Newton::direction(const Point& gradient, double lambda, const PerG
       double few[64];
       std::vector<double> many(u.size() > 64 ? u.size() : 0);
       const std::span<double> out(many.empty() ? few : many.data(), u.size());
-      loss_curvature(loss_, label_[static_cast<std::size_t>(row)], scores_.row(row), u, out);
+      loss_curvature(loss_, label_[row], scores_.row(row), u, out);
       std::ranges::copy(out, u.begin());
     });
   };
@@ -279,7 +276,7 @@ double Newton::minimise(double lambda, Index without, double tolerance, Point& p
     report(progress_, "solving", passes_, 0);
     prepare(lambda, now.curvature, at_work);
     Point gradient = summed(nullptr, lambda, [&](Index row, std::span<double> out) {
-      loss_gradient(loss_, label_[static_cast<std::size_t>(row)], scores_.row(row), out);
+      loss_gradient(loss_, label_[row], scores_.row(row), out);
     });
     for (Index k = 0; k < count_ * cache_.features(); ++k)
       gradient.weights.data()[k] += 2 * lambda * point.weights.data()[k];
@@ -341,4 +338,4 @@ Index Newton::bytes(Index rows, Index features, Index scores) {
          CurvatureBlocks::bytes(features, scores);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -29,7 +29,7 @@
 #include "kerf/learn/solvers/curvature_blocks.h"
 #include "kerf/learn/solvers/sketched_gram.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class Newton {
  public:
@@ -78,11 +78,9 @@ class Newton {
   void add(Point& to, const PerGroup& factor, const Point& from) const;
   /// Of a row, and of one in training: 0 for the fold held out.
   double full_weight_of(Index row) const {
-    return cache_.weights().empty() ? 1.0 : cache_.weights()[static_cast<std::size_t>(row)];
+    return cache_.weights().empty() ? 1.0 : cache_.weights()[row];
   }
-  double weight_of(Index row) const {
-    return fold_[static_cast<std::size_t>(row)] == without_ ? 0 : full_weight_of(row);
-  }
+  double weight_of(Index row) const { return fold_[row] == without_ ? 0 : full_weight_of(row); }
   Matrix<double> scores_of(const Point& point);
   /// (1/n) sum w_i q_i z_i + 2 lambda v, where q_i comes from `rows_of`; and sums of w_i q_i.
   using RowFunction = std::function<void(Index row, std::span<double> products)>;
@@ -114,4 +112,4 @@ class Newton {
   Index passes_ = 0;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

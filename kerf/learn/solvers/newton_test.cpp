@@ -11,7 +11,7 @@
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -116,15 +116,14 @@ double gradient_size(const Model& model, const Data& data, Loss loss, double lam
     Matrix<double> g(scores, m + 1);
     g.fill(0);
     double n = 0;
-    std::vector<double> f(static_cast<std::size_t>(scores)), d(f.size());
+    std::vector<double> f(scores), d(f.size());
     const auto w = [&](Index k, Index j) {  // two classes: f = the difference of the scores
       return factor * (scores == 1 ? model.linear.weights(j, 1) - model.linear.weights(j, 0)
                                    : model.linear.weights(j, k));
     };
     for (Index i = 0; i < z.rows(); ++i) {
       const auto label = static_cast<Index>(data.y(i, 0));
-      const double weight =
-          class_weight.empty() ? 1.0 : class_weight[static_cast<std::size_t>(label)];
+      const double weight = class_weight.empty() ? 1.0 : class_weight[label];
       n += weight;
       for (Index k = 0; k < scores; ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -134,8 +133,8 @@ double gradient_size(const Model& model, const Data& data, Loss loss, double lam
       }
       loss_gradient(loss, label, f, d);
       for (Index k = 0; k < scores; ++k) {
-        for (Index j = 0; j < m; ++j) g(k, j) += weight * d[static_cast<std::size_t>(k)] * z(i, j);
-        g(k, m) += weight * d[static_cast<std::size_t>(k)];
+        for (Index j = 0; j < m; ++j) g(k, j) += weight * d[k] * z(i, j);
+        g(k, m) += weight * d[k];
       }
     }
     double sum = 0;
@@ -160,8 +159,8 @@ TEST_P(NewtonSolver, EndsWhereTheGradientIsZero) {
   EXPECT_LT(gradient_size(result.model, data, loss, 1e-4, {}), 0.01);
   EXPECT_GT(score_on(result.model, data).accuracy, 0.8);
   options.class_weight = ClassWeight::balanced;
-  std::vector<double> count(static_cast<std::size_t>(classes), 0.0);
-  for (Index i = 0; i < 600; ++i) count[static_cast<std::size_t>(data.y(i, 0))] += 1;
+  std::vector<double> count(classes, 0.0);
+  for (Index i = 0; i < 600; ++i) count[data.y(i, 0)] += 1;
   for (double& c : count) c = 600 / (classes * c);
   EXPECT_LT(gradient_size(fit_on(data, classes, options).model, data, loss, 1e-4, count), 0.01);
 }
@@ -411,4 +410,4 @@ TEST(Pcg, CalibratesProbabilitiesAsCholeskyDoes) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/block_cg.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kGoal = 1e-6;
@@ -46,14 +46,12 @@ class RowSums {
     wide_.resize(rows, m);
     numbers_.resize(rows, out.rows);
     const auto root = [&](Index i) {
-      return block.weights.empty() ? 1.0
-                                   : std::sqrt(block.weights[static_cast<std::size_t>(begin + i)]);
+      return block.weights.empty() ? 1.0 : std::sqrt(block.weights[begin + i]);
     };
     parallel_for(rows, kPiece, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         const float* z = block.z.row(begin + i).data();
-        for (Index j = 0; j < m; ++j)
-          wide_(i, j) = (double{z[j]} - origin_.features[static_cast<std::size_t>(j)]) * root(i);
+        for (Index j = 0; j < m; ++j) wide_(i, j) = (double{z[j]} - origin_.features[j]) * root(i);
       }
       const MatrixView<double> products{numbers_.row(first).data(), last - first, v.rows,
                                         numbers_.cols()};
@@ -101,7 +99,7 @@ void centre(MatrixView<const double> v, std::span<const double> s, double n,
             MatrixView<double> products) {
   for (Index k = 0; k < v.rows; ++k) {
     const double along = dot(s, v.row(k)) / n;
-    for (Index j = 0; j < v.cols; ++j) products(k, j) -= s[static_cast<std::size_t>(j)] * along;
+    for (Index j = 0; j < v.cols; ++j) products(k, j) -= s[j] * along;
   }
 }
 
@@ -124,9 +122,7 @@ Refined refine_ridge(TrainingRows& rows, const Origin& origin, MatrixView<const 
                            rhs = all.view().slice(outputs, 2 * outputs);
   centre(x.view(), s, n, products);
   for (Index t = 0; t < outputs; ++t)
-    for (Index j = 0; j < m; ++j)
-      rhs(t, j) -=
-          s[static_cast<std::size_t>(j)] * sums.target_sums()[static_cast<std::size_t>(t)] / n;
+    for (Index j = 0; j < m; ++j) rhs(t, j) -= s[j] * sums.target_sums()[t] / n;
   BlockCg cg(factor, n * lambda, rhs);
   cg.restart(std::move(x), products);
   while (cg.residual() > kGoal && !cg.broken() && result.passes < kMostPasses) {
@@ -140,8 +136,7 @@ Refined refine_ridge(TrainingRows& rows, const Origin& origin, MatrixView<const 
   result.model.weights.resize(m, outputs);
   for (Index t = 0; t < outputs; ++t) {
     for (Index j = 0; j < m; ++j) result.model.weights(j, t) = w(t, j);
-    result.model.intercept.push_back(
-        (sums.target_sums()[static_cast<std::size_t>(t)] - dot(s, w.row(t))) / n);
+    result.model.intercept.push_back((sums.target_sums()[t] - dot(s, w.row(t))) / n);
   }
   undo_origin(origin, result.model);
   return result;
@@ -152,4 +147,4 @@ Index refine_bytes(Index features, Index outputs) {
   return 8 * features * (kRows + 16 * outputs + 4) + 8 * kRows * (2 * outputs + 1);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -17,7 +17,7 @@
 #include "kerf/learn/rows/training_rows.h"
 #include "kerf/model/model.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 struct Refined {
   LinearModel model;
@@ -32,4 +32,4 @@ Refined refine_ridge(TrainingRows& rows, const Origin& origin, MatrixView<const 
 /// Memory besides the factor and a pass over the rows.
 Index refine_bytes(Index features, Index outputs);
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -9,7 +9,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/row_products.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kStepColumns = 4096;  // whose gradient is used while it is in the cache
@@ -33,8 +33,8 @@ void adagrad_step(const float* gradient, Index count, float rate, float ridge, f
 SgdState::SgdState(Index scores, Index features)
     : weights(scores, features),
       squares(scores, features),
-      intercept(static_cast<std::size_t>(scores), 0.0),
-      intercept_squares(static_cast<std::size_t>(scores), 0.0) {
+      intercept(scores, 0.0),
+      intercept_squares(scores, 0.0) {
   weights.fill(0);
   squares.fill(0);
 }
@@ -51,7 +51,7 @@ void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
     times_rows(batch.derivatives, {z.data + begin, z.rows, count, z.stride}, gradient.view());
     const float* const centre = batch.centre.data() + begin;
     for (Index k = 0; k < weights.rows(); ++k) {
-      const auto sum = static_cast<float>(batch.derivative_sums[static_cast<std::size_t>(k)]);
+      const auto sum = static_cast<float>(batch.derivative_sums[k]);
       float* const w = weights.row(k).data() + begin;
       float* const g = gradient.row(k).data();
       for (Index j = 0; j < count; ++j) g[j] = (g[j] - sum * centre[j]) * scale;
@@ -115,4 +115,4 @@ void SgdProgress::load(ArrayReader& arrays, Index features, Index outputs) {
                origin.features.size(), target_scale.size(), features, outputs);
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

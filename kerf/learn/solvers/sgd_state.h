@@ -9,7 +9,7 @@
 #include "kerf/learn/ridge/normal_equations.h"
 #include "kerf/model/model_arrays.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// Features of some rows, the derivatives of their losses by their scores, and sums of these.
 struct SgdBatch {
@@ -52,4 +52,4 @@ struct SgdProgress {
   void load(ArrayReader& arrays, Index features, Index outputs);
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

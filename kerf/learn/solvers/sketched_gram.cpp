@@ -7,7 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kBlock = 2048;  // rows of the sketch that are summed at a time
@@ -36,14 +36,12 @@ void SketchedGram::add_kept(const FeatureCache& cache) {
 void SketchedGram::add_weights(Index first, Index rows, std::span<const double> weights) {
   Matrix<float> roots(rows, 1);
   for (Index i = 0; i < rows; ++i)
-    roots(i, 0) = weights.empty()
-                      ? 1.0f
-                      : static_cast<float>(std::sqrt(weights[static_cast<std::size_t>(i)]));
+    roots(i, 0) = weights.empty() ? 1.0f : static_cast<float>(std::sqrt(weights[i]));
   ones_->add(first, MatrixView<const float>(roots.view()));
 }
 
 void SketchedGram::finish(std::span<const double> sum, double n, Precision precision) {
-  const Origin none{std::vector<float>(static_cast<std::size_t>(features_), 0.0f), {}};
+  const Origin none{std::vector<float>(features_, 0.0f), {}};
   gram_.emplace(none, precision);
   const auto rows = rows_->result(), ones = ones_->result();
   Matrix<float> block;
@@ -53,8 +51,7 @@ void SketchedGram::finish(std::span<const double> sum, double n, Precision preci
     for (Index i = begin; i < end; ++i) {
       const double one = ones(i, 0) / n;
       for (Index j = 0; j < features_; ++j)
-        block(i - begin, j) =
-            static_cast<float>(rows(i, j) - one * sum[static_cast<std::size_t>(j)]);
+        block(i - begin, j) = static_cast<float>(rows(i, j) - one * sum[j]);
     }
     gram_->add(block.view(), MatrixView<const double>(nullptr, block.rows(), 0), {});
   }
@@ -91,4 +88,4 @@ Index SketchedGram::bytes(Index features, Index factors) {
   return NormalEquations::bytes(features, 0) + factors * 8 * features * features;
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -23,7 +23,7 @@
 #include "kerf/learn/rows/feature_cache.h"
 #include "kerf/sketch/row_sketch.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 class SketchedGram {
  public:
@@ -61,4 +61,4 @@ class SketchedGram {
   std::optional<NormalEquations> gram_;
 };
 
-}  // namespace kerf
+}  // namespace kerf::detail

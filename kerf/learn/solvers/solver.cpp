@@ -7,7 +7,7 @@
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kMuchMemory = 8;
@@ -97,4 +97,4 @@ SolverChoice choose_solver(const Problem& problem) {
   return {best.entry, reason};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -10,7 +10,7 @@
 #include "kerf/learn/rows/checkpoint.h"
 #include "kerf/learn/rows/training_rows.h"
 
-namespace kerf {
+namespace kerf::detail {
 
 /// The size of a fit: all that memory and time depend on.
 struct Problem {
@@ -87,4 +87,4 @@ inline constexpr double kMemory = 8e9;  ///< bytes a second
 /// Time of one pass that computes the features of all rows.
 double feature_pass_seconds(const Problem& problem);
 
-}  // namespace kerf
+}  // namespace kerf::detail

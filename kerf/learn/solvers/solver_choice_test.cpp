@@ -10,7 +10,7 @@
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -182,4 +182,4 @@ TEST(SolverChoice, SaysWhyASolverCannot) {
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail

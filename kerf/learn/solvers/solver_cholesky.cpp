@@ -16,7 +16,7 @@
 #include "kerf/learn/solvers/solver.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 std::vector<const NormalEquations*> pointers(std::span<const NormalEquations> sums) {
@@ -110,7 +110,7 @@ class Accumulation {
                    "the checkpoint's sums are of {} features and {} outputs, the fit has {} and {}",
                    sum.features(), sum.targets(), rows_.features(), rows_.outputs());
     for (const auto& sum : sums_) skip.push_back(sum.rows());
-    saved_.assign(static_cast<std::size_t>(count_), -1);
+    saved_.assign(count_, -1);
     rows_.for_each(
         folds_, [&](const TrainingRows::Block& block) { add(block); }, skip, apart_);
     if (checkpoint_) save();
@@ -124,7 +124,7 @@ class Accumulation {
       const Origin origin = origin_of(block.z, block.y);
       for (Index f = 0; f < count_; ++f) sums_.emplace_back(origin, precision_);
     }
-    sums_[static_cast<std::size_t>(block.fold)].add(block.z, block.y, block.weights);
+    sums_[block.fold].add(block.z, block.y, block.weights);
     if (checkpoint_ && checkpoint_->due()) save();
   }
 
@@ -154,7 +154,7 @@ void enter_gcv(const SpectralPath& path, LambdaTable& table) {
 
 /// Another pass over the rows.
 void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTable& table) {
-  for (auto& errors : table.errors) errors.assign(static_cast<std::size_t>(rows.outputs()), 0.0);
+  for (auto& errors : table.errors) errors.assign(rows.outputs(), 0.0);
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().solve);
     path.add_leave_one_out(block.z, block.y, block.weights, table.lambdas, table.errors);
@@ -348,4 +348,4 @@ SolverEntry cholesky_solver() {
           fit};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

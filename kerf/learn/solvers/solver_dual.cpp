@@ -12,7 +12,7 @@
 #include "kerf/learn/solvers/solver.h"
 #include "kerf/linalg/blas.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
@@ -88,4 +88,4 @@ SolverEntry dual_solver() {
           fit};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -19,7 +19,7 @@
 #include "kerf/learn/solvers/iteration_plan.h"
 #include "kerf/learn/solvers/newton.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kTolerance = 1e-5, kChoiceTolerance = 1e-3;
@@ -132,10 +132,10 @@ LinearModel NewtonFit::model_of(const FeatureCache& cache, const Newton::Point& 
   for (Index t = 0; t < outputs; ++t) {
     const Index k = two ? 0 : t;
     const double factor = two ? (t == 0 ? -0.5 : 0.5) : 1.0;
-    double b = point.intercept[static_cast<std::size_t>(k)];
+    double b = point.intercept[k];
     for (Index j = 0; j < m; ++j) {
       model.weights(j, t) = factor * point.weights(k, j);
-      b -= cache.origin().features[static_cast<std::size_t>(j)] * point.weights(k, j);
+      b -= cache.origin().features[j] * point.weights(k, j);
     }
     model.intercept.push_back(factor * b);
   }
@@ -215,4 +215,4 @@ SolverEntry newton_solver() {
           }};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -31,7 +31,7 @@
 #include "kerf/learn/solvers/solver.h"
 #include "kerf/linalg/block_cg.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kMostPasses = 60;
@@ -134,8 +134,8 @@ std::vector<double> PcgFit::held_out_errors(MatrixView<const double> w,
                         for (Index k = 0; k < products.cols; ++k) {
                           const auto t = static_cast<std::size_t>(k % outputs);
                           // Products are of sqrt(w) (z - c).
-                          const double target = cache_->targets()(piece.first + i, k % outputs) -
-                                                d[t] - intercept[static_cast<std::size_t>(k)];
+                          const double target =
+                              cache_->targets()(piece.first + i, k % outputs) - d[t] - intercept[k];
                           const double rest = std::sqrt(weight) * target - products(i, k);
                           errors[static_cast<std::size_t>(piece.lane) * intercept.size() +
                                  static_cast<std::size_t>(k)] += rest * rest;
@@ -205,8 +205,7 @@ void PcgFit::judge(const std::vector<double>& asked) {
   for (const auto* w : weights)
     for (const double b : training.intercepts(w->view())) intercepts.push_back(b);
   const auto errors = held_out_errors(all.view(), intercepts);
-  const double rows = cache_->folds()[static_cast<std::size_t>(judge_)].weight() *
-                      static_cast<double>(cache_->outputs());
+  const double rows = cache_->folds()[judge_].weight() * static_cast<double>(cache_->outputs());
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
     double error = 0;
     for (Index t = 0; t < cache_->outputs(); ++t)
@@ -238,9 +237,8 @@ void PcgFit::choose() {
   outcome_.cv_error = errors_.least_error();
   outcome_.path = errors_.path();
   outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
-  outcome_.quality =
-      explained(*outcome_.cv_error, constant_error(cache_->folds(), judge_),
-                cache_->folds()[static_cast<std::size_t>(judge_)].weight(), outcome_.validation);
+  outcome_.quality = explained(*outcome_.cv_error, constant_error(cache_->folds(), judge_),
+                               cache_->folds()[judge_].weight(), outcome_.validation);
 }
 
 void PcgFit::calibrate() {
@@ -261,8 +259,7 @@ void PcgFit::calibrate() {
       const double w = cache_->weights().empty() ? 1.0 : cache_->weights()[row];
       for (Index t = 0; t < products.cols; ++t)
         scores(place[row], t) = (w > 0 ? products(i, t) / std::sqrt(w) : 0.0) +
-                                held_out_.intercepts[static_cast<std::size_t>(t)] +
-                                cache_->origin().targets[static_cast<std::size_t>(t)];
+                                held_out_.intercepts[t] + cache_->origin().targets[t];
     }
   };
   product_with_rows(*cache_, held_out_.weights.view(), keep, {.sums = false});
@@ -379,4 +376,4 @@ SolverEntry pcg_solver() {
           }};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

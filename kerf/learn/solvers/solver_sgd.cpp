@@ -33,7 +33,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/row_products.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr double kWorthwhile = 1e-3;  // relative fall of the held-out loss
@@ -141,7 +141,7 @@ class SgdFit {
 };
 
 double weight_of(const TrainingRows::InputBlock& block, Index row) {
-  return block.weights.empty() ? 1.0 : block.weights[static_cast<std::size_t>(row)];
+  return block.weights.empty() ? 1.0 : block.weights[row];
 }
 
 /// Scores to derivatives, in place; returns the row's loss (of several targets: their mean).
@@ -186,8 +186,7 @@ void SgdFit::make_features(const Block& block, std::span<const Index> which) {
   }
   inputs_.dense.resize(size, block.rows.dense.cols());
   for (Index i = 0; i < size; ++i)
-    std::ranges::copy(block.rows.dense.row(which[static_cast<std::size_t>(i)]),
-                      inputs_.dense.row(i).begin());
+    std::ranges::copy(block.rows.dense.row(which[i]), inputs_.dense.row(i).begin());
   rows_.features(inputs_.dense.view(), batch_.view());
 }
 
@@ -200,12 +199,12 @@ std::vector<double> SgdFit::multiply(const Block& block, std::span<const Index> 
     rows_times(batch_.view().slice(begin, end), state.weights.view(),
                products_.view().slice(begin, end));
   });
-  std::vector<double> offset(static_cast<std::size_t>(count_));  // b - W c
+  std::vector<double> offset(count_);  // b - W c
   parallel_for(count_, 1, [&](Index k, Index) {
     const auto w = state.weights.row(k);
     double sum = 0;
     for (std::size_t j = 0; j < w.size(); ++j) sum += double{w[j]} * progress_.origin.features[j];
-    offset[static_cast<std::size_t>(k)] = state.intercept[static_cast<std::size_t>(k)] - sum;
+    offset[k] = state.intercept[k] - sum;
   });
   return offset;
 }
@@ -216,14 +215,13 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
   std::ranges::fill(intercept_gradient_, 0.0);
   double loss = 0;
   for (Index i = 0; i < size; ++i) {
-    const Index row = which[static_cast<std::size_t>(i)];
+    const Index row = which[i];
     const double w = weight_of(block, row);
-    for (Index k = 0; k < count_; ++k)
-      scores_[static_cast<std::size_t>(k)] = products_(i, k) + offset[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < count_; ++k) scores_[k] = products_(i, k) + offset[k];
     loss += w * row_gradient(block, row, scores_);
     for (Index k = 0; k < count_; ++k) {
-      const double g = w * scores_[static_cast<std::size_t>(k)];
-      intercept_gradient_[static_cast<std::size_t>(k)] += g;
+      const double g = w * scores_[k];
+      intercept_gradient_[k] += g;
       products_(i, k) = static_cast<float>(g);
     }
   }
@@ -282,7 +280,7 @@ void SgdFit::prepare(const Block& block) {
   for (Index t = 0; t < block.y.cols; ++t) {
     double squares = 0;
     for (Index i = 0; i < block.y.rows; ++i)
-      squares += std::pow(block.y(i, t) - progress_.origin.targets[static_cast<std::size_t>(t)], 2);
+      squares += std::pow(block.y(i, t) - progress_.origin.targets[t], 2);
     const double scale = std::sqrt(squares / static_cast<double>(block.y.rows));
     progress_.target_scale.push_back(scale > 0 ? scale : 1.0);
   }
@@ -322,7 +320,7 @@ std::optional<double> SgdFit::temperature() {
           if (loss_ == Loss::squared)
             scores_[k] = scores_[k] * progress_.target_scale[k] + progress_.origin.targets[k];
         }
-        const Index row = which[static_cast<std::size_t>(i)];
+        const Index row = which[i];
         const auto y = block.y.row(row);
         left_out.add(scores_, std::ranges::max_element(y) - y.begin(), weight_of(block, row));
       }
@@ -381,12 +379,12 @@ LinearModel SgdFit::model_of(const SgdState& state) const {
   for (Index t = 0; t < outputs_; ++t) {
     const Index k = two ? 0 : t;
     double factor = two ? (t == 0 ? -0.5 : 0.5) : 1.0;
-    if (loss_ == Loss::squared) factor = progress_.target_scale[static_cast<std::size_t>(t)];
-    double b = factor * state.intercept[static_cast<std::size_t>(k)];
-    if (loss_ == Loss::squared) b += progress_.origin.targets[static_cast<std::size_t>(t)];
+    if (loss_ == Loss::squared) factor = progress_.target_scale[t];
+    double b = factor * state.intercept[k];
+    if (loss_ == Loss::squared) b += progress_.origin.targets[t];
     for (Index j = 0; j < m; ++j) {
       model.weights(j, t) = factor * state.weights(k, j);
-      b -= model.weights(j, t) * progress_.origin.features[static_cast<std::size_t>(j)];
+      b -= model.weights(j, t) * progress_.origin.features[j];
     }
     model.intercept.push_back(b);
   }
@@ -395,7 +393,7 @@ LinearModel SgdFit::model_of(const SgdState& state) const {
 
 LinearModel SgdFit::run() {
   progress_.best = std::numeric_limits<double>::infinity();
-  scores_.resize(static_cast<std::size_t>(count_));
+  scores_.resize(count_);
   intercept_gradient_.resize(scores_.size());
   if (checkpoint_)
     if (const auto kept = checkpoint_->load("state")) {
@@ -474,4 +472,4 @@ SolverEntry sgd_solver() {
           }};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

@@ -11,7 +11,7 @@
 #include "kerf/learn/rows/fold_buffers.h"
 #include "kerf/learn/solvers/solver.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 constexpr Index kFewColumns = 2048;  // so few are solved for by the other solvers
@@ -118,4 +118,4 @@ SolverEntry sparse_solver() {
           fit};
 }
 
-}  // namespace kerf
+}  // namespace kerf::detail

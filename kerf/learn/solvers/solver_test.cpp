@@ -12,7 +12,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/row_products.h"
 
-namespace kerf {
+namespace kerf::detail {
 namespace {
 
 struct Data {
@@ -72,7 +72,7 @@ class Reference {
     blas::gemm(true, false, 1.0, z_.view(), z_.view(), 0.0, gram_.view());
     Matrix<double> copy(z.cols(), z.cols());
     std::copy_n(gram_.data(), z.cols() * z.cols(), copy.data());
-    std::vector<double> values(static_cast<std::size_t>(z.cols()));
+    std::vector<double> values(z.cols());
     blas::symmetric_eigen(copy.view(), values);
     largest_ = values.back();
   }
@@ -92,20 +92,19 @@ class Reference {
     blas::cholesky_solve(a.view(), w.view());
     blas::gemm(false, false, 1.0, z_.view(), w.view(), 0.0, out.view());
     for (Index i = 0; i < out.rows(); ++i)
-      for (Index t = 0; t < out.cols(); ++t) out(i, t) += mean_y_[static_cast<std::size_t>(t)];
+      for (Index t = 0; t < out.cols(); ++t) out(i, t) += mean_y_[t];
     return out;
   }
 
  private:
   template <class T>
   static void centre(const Matrix<T>& from, Matrix<double>& to, std::vector<double>& mean) {
-    mean.assign(static_cast<std::size_t>(from.cols()), 0.0);
+    mean.assign(from.cols(), 0.0);
     for (Index i = 0; i < from.rows(); ++i)
       for (Index j = 0; j < from.cols(); ++j)
-        mean[static_cast<std::size_t>(j)] += from(i, j) / static_cast<double>(from.rows());
+        mean[j] += from(i, j) / static_cast<double>(from.rows());
     for (Index i = 0; i < from.rows(); ++i)
-      for (Index j = 0; j < from.cols(); ++j)
-        to(i, j) = from(i, j) - mean[static_cast<std::size_t>(j)];
+      for (Index j = 0; j < from.cols(); ++j) to(i, j) = from(i, j) - mean[j];
   }
   Matrix<double> z_, y_, gram_;
   std::vector<double> mean_z_, mean_y_;
@@ -192,8 +191,8 @@ Data fold_of(const Data& data, Index fold, bool with) {
     if ((FoldBuffers::fold_of(key, i, 1, 5) == fold) == with) rows.push_back(i);
   Data part{Matrix<float>(std::ssize(rows), 3), Matrix<double>(std::ssize(rows), data.y.cols())};
   for (Index i = 0; i < part.x.rows(); ++i) {
-    std::ranges::copy(data.x.row(rows[static_cast<std::size_t>(i)]), part.x.row(i).begin());
-    std::ranges::copy(data.y.row(rows[static_cast<std::size_t>(i)]), part.y.row(i).begin());
+    std::ranges::copy(data.x.row(rows[i]), part.x.row(i).begin());
+    std::ranges::copy(data.y.row(rows[i]), part.y.row(i).begin());
   }
   return part;
 }
@@ -289,7 +288,7 @@ TEST(Sgd, ObeysALambdaOfAnySize) {
     options.sgd.schedule = schedule;
     options.lambda = lambda;
     const Matrix<double> scores = scores_of(fit_on(data, "64", options).model, data);
-    const auto all = std::span(scores.data(), static_cast<std::size_t>(scores.rows()));
+    const auto all = std::span(scores.data(), scores.rows());
     return std::ranges::max(all) - std::ranges::min(all);
   };
   for (const Schedule schedule : {Schedule::adagrad, Schedule::inverse, Schedule::constant}) {
@@ -344,8 +343,8 @@ TEST(RowProducts, EqualTheObviousSums) {
   for (const Index rows : {1, 4, 6, 64})
     for (const Index vectors : {1, 3, 4, 9}) {
       Matrix<float> z(rows, 37), v(vectors, 37), p(rows, vectors), g(vectors, 37);
-      rng::fill_normal(rng::Key{1}, 0, std::span(z.data(), static_cast<std::size_t>(rows * 37)));
-      rng::fill_normal(rng::Key{2}, 0, std::span(v.data(), static_cast<std::size_t>(vectors * 37)));
+      rng::fill_normal(rng::Key{1}, 0, std::span(z.data(), rows * 37));
+      rng::fill_normal(rng::Key{2}, 0, std::span(v.data(), vectors * 37));
       rows_times(z.view(), v.view(), p.view());
       times_rows(p.view(), z.view(), g.view());
       for (Index k = 0; k < vectors; ++k) {
@@ -354,12 +353,12 @@ TEST(RowProducts, EqualTheObviousSums) {
           double dot = 0;
           for (Index j = 0; j < 37; ++j) dot += double{z(i, j)} * v(k, j);
           ASSERT_NEAR(p(i, k), dot, 1e-4);
-          for (Index j = 0; j < 37; ++j) sum[static_cast<std::size_t>(j)] += dot * z(i, j);
+          for (Index j = 0; j < 37; ++j) sum[j] += dot * z(i, j);
         }
-        for (Index j = 0; j < 37; ++j) ASSERT_NEAR(g(k, j), sum[static_cast<std::size_t>(j)], 1e-3);
+        for (Index j = 0; j < 37; ++j) ASSERT_NEAR(g(k, j), sum[j], 1e-3);
       }
     }
 }
 
 }  // namespace
-}  // namespace kerf
+}  // namespace kerf::detail
