@@ -75,10 +75,10 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  if (resolve_scale(fit.scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
+  settle_columns(data, fit.scale);
   std::function<Score(const Model&)> test;
   const auto open_test = [&] {
-    return cli::open_test(arguments.test, arguments.test_labels, data, data_options);
+    return kerf::open_test(data, arguments.test, arguments.test_labels);
   };
   if (!arguments.test.empty()) {
     // Opened before any work, so that what is wrong with the file comes first.

@@ -55,8 +55,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
-    data.centre_large_columns();
+  settle_columns(data, options.scale);
   const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
                                    options, common.memory_limit(), progress);
   clear_progress();

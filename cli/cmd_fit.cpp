@@ -12,12 +12,9 @@ constexpr Index kWorstInReport = 10;
 
 struct FitArguments {
   std::vector<std::string> data;
-  std::string output = "model.kerf";
-  std::string map = kDefaultMap;
-  std::vector<std::string> test;
-  std::string test_labels, report;
-  double holdout = 0;
-  Params data_options, image_options, augment_options, fit_options, map_options;
+  std::string output = "model.kerf", report;
+  FitTask task;
+  Params data_options;
 };
 
 /// The map's options as a person would write them: "4,096 features, kernel gaussian, ...".
@@ -164,7 +161,7 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
                report.path.size(), report.validation);
   else
     fmt::print("{}  {:.3g}{}\n", bold("lambda  "), report.lambda,
-               arguments.fit_options.contains("lambda") ? ", as given" : "");
+               arguments.task.fit_options.contains("lambda") ? ", as given" : "");
   const auto& s = report.seconds;
   fmt::print("{}  {} (reading {}, features {}, sums {}, solving {}), peak memory {}\n",
              bold("time    "), human_seconds(s.total), human_seconds(s.read),
@@ -173,29 +170,11 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   fmt::print("{}  {}\n", bold("model   "), arguments.output);
 }
 
-/// The rows that are trained on and those that are held out, of one source.
-struct Split {
-  Split(Dataset& data, double part, rng::Key key, const Progress& progress)
-      : training(*data.source, part, key, false), held_out(*data.source, part, key, true) {
-    const DataSummary& all = data.summary;
-    summary = summarise(training, all.task, all.classes, key, progress);
-    summary.is_bytes = all.is_bytes;
-    summary.one_hot = all.one_hot;
-    summary.names = all.names;
-    summary.task_reason = all.task_reason;
-    if (summary.rows < 2 || summary.rows == all.rows)
-      throw Error(ErrorKind::usage, fmt::format("--holdout {} leaves {} of {} rows to train on",
-                                                part, summary.rows, all.rows));
-  }
-  HoldoutSource training, held_out;
-  DataSummary summary;
-};
-
 /// Scores the model on `source`, which is --test or what --holdout kept back; what a report shows of
 /// that.
 TestView test_model(const FitArguments& arguments, const Common& common, const Model& model,
                     RowSource& source, Json* json) {
-  const bool held_out = arguments.holdout > 0;
+  const bool held_out = arguments.task.holdout > 0;
   const Index worst = arguments.report.empty() ? 0 : kWorstInReport;
   Score score =
       evaluate(model, source, common.memory_limit(), terminal_progress(common.quiet), worst);
@@ -209,47 +188,44 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
   if (const auto* file = dynamic_cast<const EncodedSource*>(&source))
     tell_unknown(*file, common, scored);
   if (arguments.report.empty()) return {};
-  return look_at_test(model, source, std::move(score),
-                      held_out
-                          ? fmt::format("{:.0f} % of the rows, held out", 100 * arguments.holdout)
-                          : fmt::format("{}", fmt::join(arguments.test, ", ")),
-                      common.memory_limit());
+  return look_at_test(
+      model, source, std::move(score),
+      held_out ? fmt::format("{:.0f} % of the rows, held out", 100 * arguments.task.holdout)
+               : fmt::format("{}", fmt::join(arguments.task.test, ", ")),
+      common.memory_limit());
 }
 
-/// Options that were given and could not matter would be passed over in silence.
-void refuse_idle(const std::string& map, const Params& given) {
-  const std::string words = idle_option(map, given);
-  if (!words.empty()) throw Error(ErrorKind::usage, words);
+std::string checkpoint_of(const FitArguments& arguments) {
+  const auto folder = arguments.task.fit_options.find("checkpoint");
+  return folder == arguments.task.fit_options.end() ? "" : folder->second;
 }
 
-void check_arguments(const FitArguments& arguments, const std::string& checkpoint) {
-  check_map_options(arguments.map, arguments.map_options);  // wrong options before any work
-  refuse_idle(arguments.map, arguments.map_options);
-  if (!(arguments.holdout >= 0 && arguments.holdout < 1))
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("--holdout is a part of the rows, between 0 and 1, not {}", arguments.holdout));
-  if (arguments.holdout > 0 && !arguments.test.empty())
-    throw Error(ErrorKind::usage, "take either --test or --holdout");
-  if (!arguments.test_labels.empty() && arguments.test.empty())
-    throw Error(ErrorKind::usage, "--test-labels goes with --test");
-  if (!arguments.report.empty() && arguments.test == std::vector<std::string>{"-"})
+/// What is wrong with the command is said before any work.
+void check_arguments(const FitArguments& arguments) {
+  check_task(arguments.task);
+  // Options that were given and could not matter would be passed over in silence.
+  const std::string idle = idle_option(arguments.task.map, arguments.task.map_options);
+  if (!idle.empty()) throw Error(ErrorKind::usage, idle);
+  if (!arguments.report.empty() && arguments.task.test == std::vector<std::string>{"-"})
     throw Error(ErrorKind::usage, "--report reads the test rows twice: --test - cannot");
   Files()
       .reads(arguments.data)
-      .reads(arguments.test)
-      .reads(arguments.test_labels)
+      .reads(arguments.task.test)
+      .reads(arguments.task.test_labels)
       .reads(arguments.data_options)
-      .reads(arguments.map_options)
+      .reads(arguments.task.map_options)
       .writes(arguments.output)
       .writes(arguments.report)
-      .keeps(checkpoint)
+      .keeps(checkpoint_of(arguments))
       .check();
 }
 
-/// Summary or JSON, warnings, the score on `test_rows` (null: none) and the report.
+/// Summary or JSON, warnings, the score on the test rows and the report.
 void tell(const FitArguments& arguments, const Common& common, const Dataset& data,
-          const DataSummary& summary, const FitResult& result, RowSource* test_rows) {
+          const Fitted& fitted) {
+  const FitResult& result = fitted.result;
+  const DataSummary& summary = fitted.summary();
+  RowSource* const test_rows = fitted.test_rows();
   clear_progress();
   Json json;
   if (common.json)
@@ -269,48 +245,19 @@ void tell(const FitArguments& arguments, const Common& common, const Dataset& da
 }
 
 void run_fit(const FitArguments& arguments, const Common& common) {
-  const auto options = read_options<FitOptions>(arguments.fit_options, "kerf fit");
-  const auto data_options = read_data_options(arguments.data_options, "kerf fit", common);
-  const auto image_options = read_options<ImageOptions>(arguments.image_options, "kerf fit");
-  auto augmentation = read_options<AugmentOptions>(arguments.augment_options, "kerf fit");
-  // Stochastic gradients pass over the rows many times: one copy, another one in every pass.
-  const bool fresh = options.solver == Solver::sgd;
-  if (fresh && !arguments.augment_options.contains("copies")) augmentation.copies = 1;
-  check_arguments(arguments, options.checkpoint);
-  if (!options.checkpoint.empty())
+  FitTask task = arguments.task;
+  task.command = common.command_line;
+  check_arguments(arguments);
+  if (const std::string folder = checkpoint_of(arguments); !folder.empty())
     set_interrupt_message(
-        fmt::format("no model was written; the same command goes on from {}", options.checkpoint));
-  const Progress progress = terminal_progress(common.quiet);
-  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
-  Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
-    data.centre_large_columns();
-  if (options.precision == Precision::double_ &&
-      (arguments.map == kExactMap || arguments.map == kAutoMap))
-    data.keep_double();
-  std::optional<Split> split;
-  if (arguments.holdout > 0) split.emplace(data, arguments.holdout, key.child("holdout"), progress);
-  // Before the training: a file that cannot be read, or lacks a column, must not cost a fit.
-  std::unique_ptr<EncodedSource> test_file;
-  if (!arguments.test.empty())
-    test_file = open_test(arguments.test, arguments.test_labels, data, data_options);
-  ImagePipeline pipeline(split ? static_cast<RowSource&>(split->training) : *data.source,
-                         split ? split->summary : data.summary, image_options, augmentation,
-                         key.child("images"), common.memory_limit(), progress, fresh);
-  const DataSummary& summary = pipeline.summary();
-  FitResult result = fit(pipeline.source(), summary, arguments.map, arguments.map_options, options,
-                         common.memory_limit(), progress);
-  if (!options.checkpoint.empty() && result.report.solver != Solver::cholesky)
-    result.report.notes.push_back(
-        fmt::format("solver {} keeps no sums in {}: kerf refit needs a fit with --solver cholesky",
-                    kSolverNames[static_cast<int>(result.report.solver)], options.checkpoint));
-  result.model.images = pipeline.take_steps();
-  result.model.encoding = data.encoding;
-  result.model.training.command = common.command_line;
-  save_model(result.model, arguments.output);
+        fmt::format("no model was written; the same command goes on from {}", folder));
+  const FitContext context{common.memory_limit(), terminal_progress(common.quiet)};
+  const auto data_options = read_data_options(arguments.data_options, "kerf fit", common);
+  Dataset data = open_dataset(arguments.data, data_options, task_key(task), context.progress);
+  const Fitted fitted = fit_dataset(data, task, context);
+  save_model(fitted.result.model, arguments.output);
   set_interrupt_message(fmt::format("the model was written to {}", arguments.output));
-  tell(arguments, common, data, summary, result,
-       split ? static_cast<RowSource*>(&split->held_out) : test_file.get());
+  tell(arguments, common, data, fitted);
 }
 
 }  // namespace
@@ -334,26 +281,27 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       .required();
   add_option(*command, "-o,--out", arguments->output, "where the model goes [model.kerf]")
       .output_file();
-  add_option(*command, "--map", arguments->map,
+  add_option(*command, "--map", arguments->task.map,
              "feature map, see `kerf maps`; auto: chosen for the data; exact: no features, the "
              "kernel itself [" +
                  std::string(kDefaultMap) + "]")
       .type_name("NAME");
-  add_option(*command, "--test", arguments->test, "rows with targets to score the model on")
+  add_option(*command, "--test", arguments->task.test, "rows with targets to score the model on")
       .type_name("FILE")
       .expected(1, 1000);
-  add_option(*command, "--test-labels", arguments->test_labels,
+  add_option(*command, "--test-labels", arguments->task.test_labels,
              "file with one label for each row of --test")
       .type_name("FILE");
-  add_option(*command, "--holdout", arguments->holdout,
+  add_option(*command, "--holdout", arguments->task.holdout,
              "part of the rows, as in 0.2, kept out of training and scored")
       .type_name("PART");
   add_option(*command, "--report", arguments->report, "an HTML page about the fit").output_file();
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
-  add_described(*command, "Images", list_options<ImageOptions>(), arguments->image_options);
-  add_described(*command, "Images", list_options<AugmentOptions>(), arguments->augment_options);
-  add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
-  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  add_described(*command, "Images", list_options<ImageOptions>(), arguments->task.image_options);
+  add_described(*command, "Images", list_options<AugmentOptions>(),
+                arguments->task.augment_options);
+  add_described(*command, "Training", list_options<FitOptions>(), arguments->task.fit_options);
+  add_described(*command, "Options of maps", all_map_options(), arguments->task.map_options);
   when_asked(*command, [=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });
 }
 

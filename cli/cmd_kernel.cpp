@@ -60,8 +60,7 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
   const bool wide = arguments.precision == "double" && !data.summary.is_sparse;
   if (wide) data.keep_double();
-  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
-    data.centre_large_columns();
+  settle_columns(data, options.scale);
   const Scaling scaling = make_scaling(options.scale, data.summary);
   Params params = arguments.kernel_options;
   for (const auto& option : entry.options())
@@ -74,8 +73,8 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
   RowBlock x = read_all(*data.source, common.memory_limit(), advice), y;
   scaling.apply(x);
   if (!arguments.against.empty()) {
-    const auto against = open_for_model(arguments.against, data.encoding,
-                                        beside_training(data_options), io::Targets::ignore);
+    const auto against =
+        open_for_model(arguments.against, data.encoding, options_beside(data), io::Targets::ignore);
     y = read_all(*against, common.memory_limit(), advice);
     scaling.apply(y);
   }

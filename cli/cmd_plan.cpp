@@ -64,8 +64,7 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
-    data.centre_large_columns();
+  settle_columns(data, options.scale);
   const Plan plan = make_plan(*data.source, data.summary, arguments.map, arguments.map_options,
                               options, common.memory_limit(), progress);
   clear_progress();

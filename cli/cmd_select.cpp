@@ -70,8 +70,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  if (resolve_scale(options.scale, data.summary) == ScaleKind::standard)
-    data.centre_large_columns();
+  settle_columns(data, options.scale);
   const Scaling scaling = make_scaling(options.scale, data.summary);
   const Params complete = entry.complete(
       resolve_automatic(entry.options(), arguments.map_options, data.summary, scaling));

@@ -86,8 +86,7 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   const auto data_options = read_input_options(arguments.data_options, "kerf transform", common);
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
   Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
-  if (resolve_scale(fit_options.scale, data.summary) == ScaleKind::standard)
-    data.centre_large_columns();
+  settle_columns(data, fit_options.scale);
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);
   const Params complete =
       entry.complete(resolve_automatic(entry.options(), options, data.summary, scaling));

@@ -219,27 +219,6 @@ std::string input_note(const Params& given, const Encoding& encoding) {
                      with_commas(inputs));
 }
 
-DataOptions beside_training(DataOptions options, const std::string& labels) {
-  options.labels = labels;
-  options.rows = 0;
-  options.weights.clear();
-  return options;
-}
-
-std::unique_ptr<EncodedSource> open_test(const std::vector<std::string>& paths,
-                                         const std::string& labels, const Dataset& training,
-                                         const DataOptions& options) {
-  const bool needs_labels = training.encoding.labelled && labels.empty();
-  auto source = open_for_model(paths, training.encoding, beside_training(options, labels),
-                               needs_labels ? io::Targets::optional : io::Targets::require);
-  if (!source->has_targets())
-    throw Error(ErrorKind::usage,
-                fmt::format("--test {}: these rows have no labels; give them with --test-labels "
-                            "FILE (--labels is for the training rows)",
-                            fmt::join(paths, " ")));
-  return source;
-}
-
 void tell_unknown(const EncodedSource& source, const Common& common, Json* json) {
   const auto notes = io::notes_of(source.counts());
   for (const std::string& note : notes)

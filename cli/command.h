@@ -114,14 +114,6 @@ std::string input_note(const Params& given, const Encoding& encoding);
 /// A line on standard error, unless --quiet, if rows have numbers far outside the range of training.
 void warn_of_far_rows(Index far_rows, Index rows, const Common& common);
 
-/// How files beside the training ones are read: delimiter and header as those, but all of their rows,
-/// and with labels of their own.
-DataOptions beside_training(DataOptions options, const std::string& labels = {});
-/// Rows with targets to score a model on, before there is one: what is wrong with them comes first.
-std::unique_ptr<EncodedSource> open_test(const std::vector<std::string>& paths,
-                                         const std::string& labels, const Dataset& training,
-                                         const DataOptions& options);
-
 /// What was not as in training in the rows that `source` gave: notes on standard error, and in `json`
 /// unless it is null.
 void tell_unknown(const EncodedSource& source, const Common& common, Json* json);

@@ -57,6 +57,7 @@
 #include "kerf/learn/design/design.h"
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/fit/incremental.h"
+#include "kerf/learn/fit/journey.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "kerf/core/require.h"
-#include "kerf/core/rows/row_filter.h"
+#include "kerf/core/rows/holdout.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/insight/measure/diagnose.h"
 #include "kerf/learn/fit/fit_kinds.h"
@@ -42,19 +42,6 @@ bool knows(const MapSpec& spec, const std::string& option) {
   return std::ranges::find(infos, option, &OptionInfo::name) != infos.end();
 }
 
-/// One seed's split of the rows.
-struct Split {
-  Split(RowSource& source, const DataSummary& all, double part, rng::Key key,
-        const Progress& progress)
-      : training(source, part, key, false), held_out(source, part, key, true) {
-    summary = summarise(training, all.task, all.classes, key, progress);
-    summary.is_bytes = all.is_bytes;
-    summary.one_hot = all.one_hot;
-  }
-  HoldoutSource training, held_out;
-  DataSummary summary;
-};
-
 class Comparer {
  public:
   Comparer(RowSource& source, const DataSummary& summary, const CompareOptions& options,
@@ -88,7 +75,7 @@ class Comparer {
     const Index total = options_.seeds * std::ssize(out_.entries);
     for (Index s = 0; s < options_.seeds; ++s) {
       const auto seed = static_cast<std::uint64_t>(fit_.seed + s);
-      std::optional<Split> split;
+      std::optional<Holdout> split;
       if (!test_)
         split.emplace(source_, summary_, options_.holdout, rng::Key{seed}.child("holdout"),
                       Progress{});
@@ -108,7 +95,7 @@ class Comparer {
     return params;
   }
 
-  void run_one(Comparison::Entry& entry, std::size_t run, std::uint64_t seed, Split* split) {
+  void run_one(Comparison::Entry& entry, std::size_t run, std::uint64_t seed, Holdout* split) {
     FitOptions options = fit_;
     options.seed = static_cast<Index>(seed);
     const Params params = options_of(entry);

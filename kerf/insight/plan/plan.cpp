@@ -7,7 +7,7 @@
 
 #include "kerf/core/error.h"
 #include "kerf/core/require.h"
-#include "kerf/core/rows/row_filter.h"
+#include "kerf/core/rows/holdout.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/automatic.h"
@@ -72,15 +72,10 @@ double validation_error(RowSource& source, const DataSummary& summary, const std
                         const Params& map_options, const PlanOptions& options, std::uint64_t seed,
                         Index memory_limit, const Progress& progress) {
   const rng::Key key{seed};
-  HoldoutSource training(source, options.holdout, key.child("holdout"), false);
-  HoldoutSource held_out(source, options.holdout, key.child("holdout"), true);
-  DataSummary part =
-      summarise(training, summary.task, summary.classes, key.child("holdout"), progress);
-  part.is_bytes = summary.is_bytes;
-  part.one_hot = summary.one_hot;
-  const FitResult fitted = fit(training, part, map, map_options,
+  Holdout split(source, summary, options.holdout, key.child("holdout"), progress);
+  const FitResult fitted = fit(split.training, split.summary, map, map_options,
                                fit_options(options, options.lambda, seed), memory_limit, progress);
-  const Score score = evaluate(fitted.model, held_out, memory_limit);
+  const Score score = evaluate(fitted.model, split.held_out, memory_limit);
   return score.task == Task::classification ? 1 - score.accuracy : 1 - score.r2;
 }
 

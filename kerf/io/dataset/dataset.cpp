@@ -168,6 +168,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
   auto reader = io::open_source(paths, io::read_options_of(options), options.labels, true);
   io::ScanResult result = io::scan(*reader, options, name, key, progress);
   Dataset data;
+  data.options = options;
   data.encoding = std::move(result.encoding);
   data.summary = std::move(result.summary);
   data.variance = std::move(result.variance);
@@ -180,6 +181,27 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
       std::make_unique<EncodedSource>(std::move(reader), data.encoding, name, io::Targets::optional,
                                       options.rows, std::move(result.guard));
   return data;
+}
+
+DataOptions options_beside(const Dataset& training, const std::string& labels) {
+  DataOptions options = training.options;
+  options.labels = labels;
+  options.rows = 0;
+  options.weights.clear();
+  return options;
+}
+
+std::unique_ptr<EncodedSource> open_test(const Dataset& training,
+                                         const std::vector<std::string>& paths,
+                                         const std::string& labels) {
+  const bool needs_labels = training.encoding.labelled && labels.empty();
+  auto source = open_for_model(paths, training.encoding, options_beside(training, labels),
+                               needs_labels ? io::Targets::optional : io::Targets::require);
+  KERF_REQUIRE(source->has_targets(), usage,
+               "--test {}: these rows have no labels; give them with --test-labels FILE (--labels "
+               "is for the training rows)",
+               fmt::join(paths, " "));
+  return source;
 }
 
 std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,

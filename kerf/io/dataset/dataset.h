@@ -66,6 +66,7 @@ class EncodedSource final : public RowSource {
 };
 
 struct Dataset {
+  DataOptions options;  ///< that the files were opened with
   Encoding encoding;
   DataSummary summary;
   std::unique_ptr<EncodedSource> source;
@@ -91,6 +92,15 @@ std::vector<std::string> files_read(const std::vector<std::string>& paths);
 /// input, kept in a temporary file.
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
                      rng::Key key, const Progress& progress = {});
+
+/// Rows with targets to score a model of `training` on: delimiter and header as in its files, but all
+/// rows, and labels of their own.  Error (usage) if they have no targets.
+std::unique_ptr<EncodedSource> open_test(const Dataset& training,
+                                         const std::vector<std::string>& paths,
+                                         const std::string& labels);
+
+/// How files beside those of `training` are read.
+DataOptions options_beside(const Dataset& training, const std::string& labels = {});
 
 /// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
 /// the options, labels, weights, delimiter, header and rows count; the rest is the encoding's.  `target`: the

@@ -294,6 +294,10 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   if (linear) result.report.map_choice = std::move(linear);
   if (!sparse.note.empty()) result.report.notes.push_back(sparse.note);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
+  if (!options.checkpoint.empty() && result.report.solver != Solver::cholesky)
+    result.report.notes.push_back(
+        fmt::format("solver {} keeps no sums in {}: kerf refit needs a fit with --solver cholesky",
+                    kSolverNames[static_cast<int>(result.report.solver)], options.checkpoint));
   restore_targets(summary.target_scale, result);
   warn_about_data(source, summary, result.report);
   judge_fit(result, options.class_weight);

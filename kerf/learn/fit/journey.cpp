@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/fit/journey.h"
+
+#include "kerf/core/require.h"
+
+namespace kerf::detail {
+namespace {
+
+constexpr const char* kOwner = "fit";
+
+FitOptions options_of(const FitTask& task) {
+  auto options = read_options<FitOptions>(task.fit_options, kOwner);
+  options.map_seed = task.map_seed;
+  return options;
+}
+
+/// Stochastic gradients pass over the rows many times: one copy, another one in every pass.
+bool draws_afresh(const FitOptions& options) { return options.solver == Solver::sgd; }
+
+AugmentOptions augmentation_of(const FitTask& task, const FitOptions& options) {
+  auto augmentation = read_options<AugmentOptions>(task.augment_options, kOwner);
+  if (draws_afresh(options) && !task.augment_options.contains("copies")) augmentation.copies = 1;
+  return augmentation;
+}
+
+/// A kernel that is computed in double wants its rows so, too.
+bool wants_double(const FitTask& task, const FitOptions& options) {
+  return options.precision == Precision::double_ && (task.map == kExactMap || task.map == kAutoMap);
+}
+
+}  // namespace
+
+rng::Key task_key(const FitTask& task) {
+  return {static_cast<std::uint64_t>(options_of(task).seed)};
+}
+
+void check_task(const FitTask& task) {
+  check_map_options(task.map, task.map_options);
+  augmentation_of(task, options_of(task));
+  read_options<ImageOptions>(task.image_options, kOwner);
+  KERF_REQUIRE(task.holdout >= 0 && task.holdout < 1, usage,
+               "--holdout is a part of the rows, between 0 and 1, not {}", task.holdout);
+  KERF_REQUIRE(task.holdout == 0 || task.test.empty(), usage, "take either --test or --holdout");
+  KERF_REQUIRE(task.test_labels.empty() || !task.test.empty(), usage,
+               "--test-labels goes with --test");
+}
+
+RowSource* Fitted::test_rows() const {
+  return split ? static_cast<RowSource*>(&split->held_out) : test_file.get();
+}
+
+void settle_columns(Dataset& data, ScaleKind scale) {
+  if (resolve_scale(scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
+}
+
+Fitted fit_dataset(Dataset& data, const FitTask& task, const FitContext& context) {
+  check_task(task);
+  const FitOptions options = options_of(task);
+  const rng::Key key = task_key(task);
+  settle_columns(data, options.scale);
+  if (wants_double(task, options)) data.keep_double();
+  std::unique_ptr<Holdout> split;
+  if (task.holdout > 0)
+    split = std::make_unique<Holdout>(*data.source, data.summary, task.holdout,
+                                      key.child("holdout"), context.progress);
+  std::unique_ptr<EncodedSource> test_file;
+  if (!task.test.empty()) test_file = open_test(data, task.test, task.test_labels);
+  auto rows = std::make_unique<ImagePipeline>(
+      split ? static_cast<RowSource&>(split->training) : *data.source,
+      split ? split->summary : data.summary, read_options<ImageOptions>(task.image_options, kOwner),
+      augmentation_of(task, options), key.child("images"), context.memory_limit, context.progress,
+      draws_afresh(options));
+  FitResult result = fit(rows->source(), rows->summary(), task.map, task.map_options, options,
+                         context.memory_limit, context.progress);
+  result.model.images = rows->take_steps();
+  result.model.encoding = data.encoding;
+  result.model.training.command = task.command;
+  return {std::move(result), std::move(split), std::move(test_file), std::move(rows)};
+}
+
+}  // namespace kerf::detail
