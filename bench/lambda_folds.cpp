@@ -44,7 +44,7 @@ void compare(const std::string& file, const std::string& task, const std::string
   Dataset data = open_dataset({file}, read, rng::Key{1});
   FitOptions fixed;
   fixed.lambda = 1e-2;  // only for the map and the scaling
-  fixed.solver = Solver::cholesky;
+  fixed.solver = "cholesky";
   const FitResult fit =
       detail::fit(*data.source, data.summary, map, {{"features", features}}, fixed);
   const auto sums = fold_sums(data, fit.model);

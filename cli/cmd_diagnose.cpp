@@ -43,8 +43,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   Params params = arguments.map_options;
   const auto sizes = parse_sizes(take_option(params, "features", kSizes));
-  for (const auto& option : entry.options())
-    if (option.name == "bias") params.try_emplace("bias", "0");  // the rows as they are
+  params = rows_as_they_are(entry.options(), std::move(params));
   entry.complete(params);
   Files()
       .reads(arguments.data)
@@ -96,8 +95,7 @@ void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Diagnosis", list_options<DiagnoseOptions>(),
                 arguments->diagnose_options);
   add_described(*command, "Data", input_options(), arguments->data_options);
-  add_described(*command, "Options of maps",
-                with_default(with_sizes(all_map_options(), kSizes), "bias", "0"),
+  add_described(*command, "Options of maps", as_rows_are(with_sizes(all_map_options(), kSizes)),
                 arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });

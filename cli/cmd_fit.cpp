@@ -87,7 +87,7 @@ Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSumm
       {"features", model.linear.weights.rows()},
       {"options", options_json(model.recipe.options)},
       {"scale", kScaleNames[static_cast<int>(report.scale)]},
-      {"solver", kSolverNames[static_cast<int>(report.solver)]},
+      {"solver", report.solver},
       {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
       {"cv_error", report.cv_error ? Json(*report.cv_error) : Json()},
@@ -151,8 +151,7 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   if (model.images.present())
     fmt::print("{}  {}\n", bold("images  "), describe_images(model.images));
   fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
-  fmt::print("{}  {} ({})\n", bold("solver  "), kSolverNames[static_cast<int>(report.solver)],
-             report.solver_reason);
+  fmt::print("{}  {} ({})\n", bold("solver  "), report.solver, report.solver_reason);
   for (const auto& note : report.notes) fmt::print("          {}\n", printable(note));
   if (report.quality)
     fmt::print("{}  {}\n", bold("quality "), printable(describe(*report.quality)));

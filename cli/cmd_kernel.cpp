@@ -62,12 +62,8 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
   if (wide) data.keep_double();
   settle_columns(data, options.scale);
   const Scaling scaling = make_scaling(options.scale, data.summary);
-  Params params = arguments.kernel_options;
-  for (const auto& option : entry.options())
-    if (option.name == "bias") params.try_emplace("bias", "0");
-  params["kernel"] = arguments.kernel;  // the norm of an automatic bandwidth depends on it
-  params = resolve_automatic(entry.options(), params, data.summary, scaling);
-  params.erase("kernel");
+  const Params params = resolve_automatic(
+      entry, rows_as_they_are(entry.options(), arguments.kernel_options), data.summary, scaling);
   const auto kernel = entry.make(params);
   const std::string advice = "take fewer --rows, or raise --memory";
   RowBlock x = read_all(*data.source, common.memory_limit(), advice), y;

@@ -72,8 +72,8 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
   settle_columns(data, options.scale);
   const Scaling scaling = make_scaling(options.scale, data.summary);
-  const Params complete = entry.complete(
-      resolve_automatic(entry.options(), arguments.map_options, data.summary, scaling));
+  const Params complete =
+      entry.complete(resolve_automatic(entry, arguments.map_options, data.summary, scaling));
   const auto map =
       Recipe{arguments.map, complete, key.value, data.summary.cols}.make(common.memory_limit());
   require_memory(

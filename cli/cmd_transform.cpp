@@ -79,17 +79,14 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   const FeatureMapEntry& entry = find_feature_map(arguments.map);
   auto fit_options = read_options<FitOptions>(arguments.fit_options, "kerf transform");
   if (!arguments.fit_options.contains("scale")) fit_options.scale = ScaleKind::none;
-  Params options = arguments.map_options;
-  for (const auto& option : entry.options())
-    if (option.name == "bias") options.try_emplace("bias", "0");
+  const Params options = rows_as_they_are(entry.options(), arguments.map_options);
   entry.complete(options);
   const auto data_options = read_input_options(arguments.data_options, "kerf transform", common);
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
   Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
   settle_columns(data, fit_options.scale);
   const Scaling scaling = make_scaling(fit_options.scale, data.summary);
-  const Params complete =
-      entry.complete(resolve_automatic(entry.options(), options, data.summary, scaling));
+  const Params complete = entry.complete(resolve_automatic(entry, options, data.summary, scaling));
   Recipe recipe{arguments.map, complete, seed, data.summary.cols};
   ScaledSource scaled(*data.source, scaling);
   recipe.fit(scaled, common.memory_limit(), progress);

@@ -181,6 +181,12 @@ std::vector<OptionInfo> with_default(std::vector<OptionInfo> options, const std:
   return options;
 }
 
+std::vector<OptionInfo> as_rows_are(std::vector<OptionInfo> options) {
+  for (OptionInfo& option : options)
+    if (!option.as_is.empty()) option.default_value = option.as_is;
+  return options;
+}
+
 std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::string& sizes) {
   OptionInfo& features = *std::ranges::find(options, "features", &OptionInfo::name);
   features.type = OptionType::text;

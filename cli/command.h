@@ -96,6 +96,9 @@ std::vector<OptionInfo> only(std::vector<OptionInfo> options,
 std::vector<OptionInfo> with_default(std::vector<OptionInfo> options, const std::string& name,
                                      const std::string& value);
 
+/// The same options with the defaults of rows as they are.
+std::vector<OptionInfo> as_rows_are(std::vector<OptionInfo> options);
+
 /// The same options where --features takes several numbers.
 std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::string& sizes);
 

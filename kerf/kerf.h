@@ -59,6 +59,7 @@
 #include "kerf/learn/fit/incremental.h"
 #include "kerf/learn/fit/journey.h"
 #include "kerf/learn/fit/trainer.h"
+#include "kerf/learn/solvers/solver.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"
 

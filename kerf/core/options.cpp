@@ -11,6 +11,12 @@
 namespace kerf::detail {
 namespace {
 
+std::vector<const char*> c_names(const std::vector<std::string>& names) {
+  std::vector<const char*> all;
+  for (const std::string& name : names) all.push_back(name.c_str());
+  return all;
+}
+
 /// Sets fields from params and checks them.
 class Reader final : public OptionVisitor {
  public:
@@ -113,6 +119,9 @@ class Lister final : public OptionVisitor {
     fields.back().needed_values = values;
   }
 
+  void as_is(const char* value) override { fields.back().as_is = value; }
+  void may_be_file(std::string (*load)(const std::string&)) override { fields.back().load = load; }
+
   std::vector<OptionInfo> fields;
 
  private:
@@ -124,6 +133,57 @@ class Lister final : public OptionVisitor {
 };
 
 }  // namespace
+
+void OptionVisitor::choice(const char* name, std::string& value, std::span<const char* const> names,
+                           const char* help) {
+  const auto found = std::ranges::find(names, value);
+  const std::vector<std::string> all(names.begin(), names.end());
+  KERF_REQUIRE(found != names.end(), usage, "{} '{}' is none of {}{}", name, value,
+               fmt::join(all, ", "), did_you_mean(value, all));
+  auto index = static_cast<int>(found - names.begin());
+  choice_index(name, index, names, help);
+  value = names[static_cast<std::size_t>(index)];
+}
+
+void OptionVisitor::described(const OptionInfo& info, std::string& value) {
+  const char *name = info.name.c_str(), *help = info.help.c_str();
+  const double number = parse_number(value).value_or(0);
+  switch (info.type) {
+    case OptionType::integer: {
+      auto whole = static_cast<Index>(number);
+      integer(name, whole, info.range, help);
+      value = std::to_string(whole);
+      break;
+    }
+    case OptionType::real: {
+      double real_number = number;
+      real(name, real_number, info.range, help);
+      value = format_number(real_number);
+      break;
+    }
+    case OptionType::automatic: {
+      std::optional<double> some = parse_number(value);
+      automatic(name, some, info.range, help);
+      value = some ? format_number(*some) : "auto";
+      break;
+    }
+    case OptionType::flag: {
+      bool on = value == "true";
+      flag(name, on, help);
+      value = on ? "true" : "false";
+      break;
+    }
+    case OptionType::text:
+      text(name, value, help);
+      break;
+    case OptionType::choice:
+      choice(name, value, c_names(info.choices), help);
+      break;
+  }
+  if (!info.needs.empty()) only_with(info.needs.c_str(), info.needed_values);
+  if (!info.as_is.empty()) as_is(info.as_is.c_str());
+  if (info.load != nullptr) may_be_file(info.load);
+}
 
 namespace detail {
 
@@ -146,6 +206,20 @@ Params write(void* options, Describe describe) {
 }
 
 }  // namespace detail
+
+Params load_files(std::span<const OptionInfo> options, Params params) {
+  for (const OptionInfo& option : options)
+    if (const auto found = params.find(option.name);
+        option.load != nullptr && found != params.end())
+      found->second = option.load(found->second);
+  return params;
+}
+
+Params rows_as_they_are(std::span<const OptionInfo> options, Params params) {
+  for (const OptionInfo& option : options)
+    if (!option.as_is.empty()) params.try_emplace(option.name, option.as_is);
+  return params;
+}
 
 std::string format_number(double value) { return fmt::format("{}", value); }
 

@@ -33,6 +33,25 @@ struct Range {
 
 inline constexpr Range kAnyPositive = {1e-300, 1e300};
 
+enum class OptionType { integer, real, automatic, flag, text, choice };
+
+/// One option, for --help, documentation and bindings.
+struct OptionInfo {
+  std::string name;
+  OptionType type;
+  std::string default_value;
+  std::string help;
+  Range range = {0, 0};
+  std::vector<std::string> choices = {};
+  /// It matters only where the option `needs` has one of these values; "": always.
+  std::string needs = {};
+  std::vector<std::string> needed_values = {};
+  /// Its value where rows are to be taken as they are, not as a fit would like them; "": the default.
+  std::string as_is = {};
+  /// What stands for a value that is the name of a file; null: it names no file.
+  std::string (*load)(const std::string& value) = nullptr;
+};
+
 class OptionVisitor {
  public:
   virtual ~OptionVisitor() = default;
@@ -49,6 +68,10 @@ class OptionVisitor {
     static_cast<void>(option), static_cast<void>(values);
   }
 
+  /// Of the option described last: OptionInfo::as_is and load.
+  virtual void as_is(const char* value) { static_cast<void>(value); }
+  virtual void may_be_file(std::string (*load)(const std::string&)) { static_cast<void>(load); }
+
   /// One of names[0], names[1], ...; the enumerators of E count from 0 in that order.
   template <class E>
   void choice(const char* name, E& value, std::span<const char* const> names, const char* help) {
@@ -57,24 +80,16 @@ class OptionVisitor {
     value = static_cast<E>(index);
   }
 
+  /// The same where the value is the name itself; Error (usage) if it is none of them.
+  void choice(const char* name, std::string& value, std::span<const char* const> names,
+              const char* help);
+
+  /// An option of which no more is known than a description: its value as text.
+  void described(const OptionInfo& info, std::string& value);
+
  protected:
   virtual void choice_index(const char* name, int& index, std::span<const char* const> names,
                             const char* help) = 0;
-};
-
-enum class OptionType { integer, real, automatic, flag, text, choice };
-
-/// One option, for --help, documentation and bindings.
-struct OptionInfo {
-  std::string name;
-  OptionType type;
-  std::string default_value;
-  std::string help;
-  Range range = {0, 0};
-  std::vector<std::string> choices = {};
-  /// It matters only where the option `needs` has one of these values; "": always.
-  std::string needs = {};
-  std::vector<std::string> needed_values = {};
 };
 
 /// Something with a describe(); type erasure for the functions below.
@@ -111,6 +126,12 @@ std::vector<OptionInfo> list_options() {
   Options options;
   return detail::list(&options, detail::describe<Options>);
 }
+
+/// `params` with what stands in the files that some of them name.
+Params load_files(std::span<const OptionInfo> options, Params params);
+
+/// `params` and, where nothing is given, the values for rows as they are.
+Params rows_as_they_are(std::span<const OptionInfo> options, Params params);
 
 /// Shortest text that reads back as the same number.
 std::string format_number(double value);

@@ -4,90 +4,38 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
-#include "kerf/core/rows/image_text.h"
-#include "kerf/features/learned/tefm_features.h"
-#include "kerf/features/network/split_network.h"
-#include "kerf/kernels/skeleton/skeleton_text.h"
 
 namespace kerf::detail {
 namespace {
 
-/// Columns that were one text column: in every row one of them is 1, so that their means sum to 1.
-std::vector<std::vector<Index>> one_hot_groups(const DataSummary& summary) {
-  std::vector<std::vector<Index>> groups;
-  double sum = 1;
-  for (std::size_t k = 0; k < summary.one_hot.size(); ++k) {
-    if (!summary.one_hot[k]) {
-      sum = 1;
-      continue;
-    }
-    if (sum > 1 - 1e-9) {
-      groups.emplace_back();
-      sum = 0;
-    }
-    groups.back().push_back(static_cast<Index>(k));
-    sum += summary.mean[k];
-  }
-  return groups;
-}
-
-const std::string& value_of(const OptionInfo& option, const Params& params) {
-  const auto found = params.find(option.name);
-  return found == params.end() ? option.default_value : found->second;
-}
-
-bool splits_by_itself(const Params& params, Index cols) {
-  const auto options = read_options<NtkMapOptions>(params, "map ntk-rf");
-  return SplitNetwork::pays(direction_dim(cols, options.bias.value_or(1)), options);
-}
-
-/// The base map's own options of tefm, a split that is left to chance settled.  (Model files from
-/// before have none here, and the rule of SplitNetwork::splits().)
-std::string settled_base_options(const Params& params, Index cols) {
-  const auto options = read_options<TefmOptions>(params, TefmFeatures::kOwner);
-  const Params base = TefmFeatures::base_params(options);
-  const auto split = base.find("split");
-  if (split == base.end() || split->second != "auto") return options.base_options;
-  return options.base_options + (options.base_options.empty() ? "" : ",") +
-         (splits_by_itself(base, cols) ? "split=true" : "split=false");
+Params resolve_with(void (*resolve)(OpenOptions&), Params params, const DataSummary& summary,
+                    const Scaling& scaling) {
+  const ScaledLook look(summary, scaling);
+  OpenOptions open(params, look);
+  if (resolve != nullptr) resolve(open);
+  return params;
 }
 
 }  // namespace
 
-double typical_distance(const DataSummary& summary, const Scaling& scaling, DistanceNorm norm) {
+double ScaledLook::typical_distance(DistanceNorm norm) const {
+  std::optional<double>& known = norm == DistanceNorm::l1 ? l1_ : l2_;
+  if (known) return *known;
   RowBlock rows;
-  MemorySource(summary.sample.x(), {}, kSampleRows).next(rows);
-  scaling.apply(rows);
-  return median_distance(rows.x(), norm);
+  MemorySource(summary().sample.x(), {}, kSampleRows).next(rows);
+  scaling_.apply(rows);
+  known = median_distance(rows.x(), norm);
+  return *known;
 }
 
-Params resolve_automatic(std::span<const OptionInfo> options, Params params,
-                         const DataSummary& summary, const Scaling& scaling) {
-  for (const OptionInfo& option : options) {
-    if (option.name == "image" && value_of(option, params) == "auto") {
-      const ImageShape table{1, 1, summary.cols};
-      params["image"] = format_image_shape(summary.image.present() ? summary.image : table);
-    }
-    if (option.name == "features" && value_of(option, params) == "0")
-      params["features"] = std::to_string(summary.cols);
-    if (option.name == "skeleton" && params.contains("skeleton"))
-      params["skeleton"] = fill_table_skeleton(load_skeleton_text(params["skeleton"]), summary.cols,
-                                               one_hot_groups(summary));
-    if (option.name == "split" && value_of(option, params) == "auto")
-      params["split"] = splits_by_itself(params, summary.cols) ? "true" : "false";
-    if (option.name == "base-options" && params.contains("base"))
-      params["base-options"] = settled_base_options(params, summary.cols);
-    if (option.type != OptionType::automatic) continue;
-    const auto [entry, was_unset] = params.try_emplace(option.name, option.default_value);
-    if (entry->second != "auto") continue;
-    if (option.name == "bandwidth") {
-      const auto kernel = params.find("kernel");
-      const auto norm = bandwidth_norm(kernel == params.end() ? "gaussian" : kernel->second);
-      entry->second = format_number(typical_distance(summary, scaling, norm));
-    }
-    if (option.name == "bias") entry->second = format_number(scaling.typical_norm(summary));
-  }
-  return params;
+Params resolve_automatic(const FeatureMapEntry& map, Params params, const DataSummary& summary,
+                         const Scaling& scaling) {
+  return resolve_with(map.resolve, std::move(params), summary, scaling);
+}
+
+Params resolve_automatic(const KernelEntry& kernel, Params params, const DataSummary& summary,
+                         const Scaling& scaling) {
+  return resolve_with(kernel.resolve, std::move(params), summary, scaling);
 }
 
 std::string why_idle(std::span<const OptionInfo> options, const std::string& name,

@@ -1,4 +1,4 @@
-// Options that are worked out from the data: bandwidth, bias and others; and a look at what a map
+// Options that are worked out from the data, options that cannot matter, and a look at what a map
 // makes of the rows.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -11,20 +11,27 @@
 
 namespace kerf::detail {
 
-/// Median distance between the sample's rows after scaling.
-double typical_distance(const DataSummary& summary, const Scaling& scaling,
-                        DistanceNorm norm = DistanceNorm::l2);
+/// The sample of a summary, scaled.
+class ScaledLook final : public DataLook {
+ public:
+  /// Both must outlive it.
+  ScaledLook(const DataSummary& summary, const Scaling& scaling)
+      : DataLook(summary), scaling_(scaling) {}
 
-/// `params` with every "auto" among `options` replaced by a number:
-///   bandwidth   median distance between the sample's rows after scaling, in the kernel's own norm
-///   bias        root mean square of the row lengths after scaling
-///   image       shape of the rows: HxWxC, or 1x1xCOLUMNS if they are not images (a text option)
-///   features    0, of map linear: as many as columns
-///   split       of ntk-rf: true or false, by the columns and features (a choice)
-/// and `skeleton`, if it names a file, by what the file holds, and a table by its columns.  Options
-/// of other names that are "auto" stay so.
-Params resolve_automatic(std::span<const OptionInfo> options, Params params,
-                         const DataSummary& summary, const Scaling& scaling);
+  double typical_distance(DistanceNorm norm) const override;
+  double typical_length() const override { return scaling_.typical_norm(summary()); }
+
+ private:
+  const Scaling& scaling_;
+  mutable std::optional<double> l1_, l2_;  // half a million distances each
+};
+
+/// `params` with every "auto" of the map's or kernel's options worked out, as their own resolve()
+/// says; options that have none stay as they are.
+Params resolve_automatic(const FeatureMapEntry& map, Params params, const DataSummary& summary,
+                         const Scaling& scaling);
+Params resolve_automatic(const KernelEntry& kernel, Params params, const DataSummary& summary,
+                         const Scaling& scaling);
 
 /// Why the option `name` cannot matter where all have the values `complete`: it belongs to another
 /// kernel than --kernel names, or goes with another value of some option.  "" if it matters.

@@ -79,6 +79,16 @@ struct FeatureMapEntry {
                                          const MapState& state);
   /// Memory that restore() takes; fitting may have taken far more.
   Index (*restored_bytes)(Index in_dim, const Params& params, const MapState& state);
+  /// Works out what is "auto" (kernels/automatic.h); null: nothing is.
+  void (*resolve)(OpenOptions& options) = nullptr;
+  /// It looks at neighbouring pixels: images are scaled channel by channel for it (scaling.h).
+  bool convolves = false;
+  /// Its features are the rows themselves: a solver may leave sparse ones as they are.
+  bool keeps_rows = false;
+  /// The options with which it gives the features of this kernel (its name and options) in
+  /// --map auto, on data like these; nothing: another map does.  Null: it never does.
+  std::optional<Params> (*stands_for)(std::string_view kernel, const Params& options,
+                                      const DataSummary& summary) = nullptr;
 };
 
 std::span<const FeatureMapEntry> feature_maps();
@@ -100,6 +110,12 @@ concept DataDependent = requires {
 
 /// Error (usage): a data-dependent map asked for without rows.
 [[noreturn]] void fail_without_rows(const char* map);
+
+/// A kernel's options as those of a map that has the option `kernel` besides.
+inline Params with_kernel(Params options, std::string_view kernel) {
+  options["kernel"] = kernel;
+  return options;
+}
 
 /// The registry line of a map class: it names itself, its options and its kernel.  A map that is
 /// biased has a function relative_bias(options).
@@ -143,6 +159,11 @@ constexpr FeatureMapEntry feature_map_entry() {
       return Map::restored_bytes(in_dim, map_options<Map>(params), state);
     };
   }
+  if constexpr (requires(OpenOptions & options) { Map::Options::resolve(options); })
+    entry.resolve = Map::Options::resolve;
+  if constexpr (requires { Map::kConvolves; }) entry.convolves = Map::kConvolves;
+  if constexpr (requires { Map::kKeepsRows; }) entry.keeps_rows = Map::kKeepsRows;
+  if constexpr (requires { &Map::stands_for; }) entry.stands_for = Map::stands_for;
   return entry;
 }
 

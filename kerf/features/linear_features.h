@@ -17,6 +17,10 @@ namespace kerf::detail {
 struct LinearOptions {
   Index features = 0;
 
+  static void resolve(OpenOptions& options) {
+    if (options.given("features", "0") == "0")
+      options.params()["features"] = std::to_string(options.summary().cols);
+  }
   void describe(OptionVisitor& v) {
     v.integer("features", features, {0, 1 << 30},
               "number of features, at least one for each column; 0: as many as columns");
@@ -31,6 +35,7 @@ class LinearFeatures final : public FeatureMap {
   static constexpr const char* kPythonName = "Linear";
   static constexpr const char* kSummary =
       "the columns themselves: a linear model, also of wide sparse rows";
+  static constexpr bool kKeepsRows = true;
 
   LinearFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options);

@@ -198,9 +198,7 @@ ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary) {
   return summary.image.present() || summary.is_bytes ? ScaleKind::unit : ScaleKind::standard;
 }
 
-ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
-                        std::span<const OptionInfo> options) {
-  const bool convolves = std::ranges::find(options, "filter", &OptionInfo::name) != options.end();
+ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary, bool convolves) {
   if (kind == ScaleKind::automatic && convolves && summary.image.present() && !summary.is_sparse)
     return ScaleKind::channel;
   return resolve_scale(kind, summary);

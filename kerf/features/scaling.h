@@ -50,9 +50,8 @@ struct Scaling {
 
 /// The rule `auto` comes to for this data.
 ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary);
-/// The same for a map or kernel of these options.
-ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary,
-                        std::span<const OptionInfo> options);
+/// The same for a map or kernel that looks at neighbouring pixels, or does not.
+ScaleKind resolve_scale(ScaleKind kind, const DataSummary& summary, bool convolves);
 
 /// Throws Error (usage) if sparse rows would have to be centred.
 Scaling make_scaling(ScaleKind kind, const DataSummary& summary);

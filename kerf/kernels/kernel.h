@@ -12,6 +12,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/rows/matrix.h"
+#include "kerf/kernels/automatic.h"
 
 namespace kerf::detail {
 
@@ -64,6 +65,24 @@ class Kernel {
   virtual double value(std::span<const double> x, std::span<const double> y) const = 0;
 };
 
+/// A kernel with options that --map auto tries.
+struct KernelCandidate {
+  struct Setting {
+    const char* option;
+    std::string value;
+    std::string shown;  ///< the same in the data's own units, for people
+  };
+  std::vector<Setting> settings;
+  /// Among the candidates of all kernels: the lower ones stand first, which decides between equals.
+  int place = 1000;
+
+  Params options() const {
+    Params all;
+    for (const Setting& setting : settings) all[setting.option] = setting.value;
+    return all;
+  }
+};
+
 /// One line of the registry.
 struct KernelEntry {
   const char* name;
@@ -71,11 +90,40 @@ struct KernelEntry {
   std::vector<OptionInfo> (*options)();
   /// Reads and checks the options; "auto" must have been resolved to a number.
   std::unique_ptr<Kernel> (*make)(const Params& params);
+  /// Its class in Python; null: made of its name.
+  const char* python_name = nullptr;
+  /// Works out what is "auto" (automatic.h); null: nothing is.
+  void (*resolve)(OpenOptions& options) = nullptr;
+  /// It looks at neighbouring pixels: images are scaled channel by channel for it (scaling.h).
+  bool convolves = false;
+  /// Its candidates in --map auto; null: none.  The first map of the registry that stands for one
+  /// (FeatureMapEntry::stands_for) gives its features.
+  std::vector<KernelCandidate> (*candidates)(const DataLook& data) = nullptr;
 };
+
+/// The registry line of a kernel class: it names itself and its options.
+template <class K>
+constexpr KernelEntry kernel_entry() {
+  KernelEntry entry = {
+      K::kName, K::kSummary, list_options<typename K::Options>,
+      [](const Params& params) -> std::unique_ptr<Kernel> {
+        const std::string owner = std::string("kernel ") + K::kName;
+        return std::make_unique<K>(read_options<typename K::Options>(params, owner));
+      }};
+  if constexpr (requires(OpenOptions & options) { K::Options::resolve(options); })
+    entry.resolve = K::Options::resolve;
+  if constexpr (requires { K::kPythonName; }) entry.python_name = K::kPythonName;
+  if constexpr (requires { K::kConvolves; }) entry.convolves = K::kConvolves;
+  if constexpr (requires { &K::candidates; }) entry.candidates = K::candidates;
+  return entry;
+}
 
 std::span<const KernelEntry> kernels();
 /// The entry of that name; an unknown name is an Error (usage) with the nearest match.
 const KernelEntry& find_kernel(std::string_view name);
+/// Works out what is "auto" among a kernel's options; nothing for a name that is no kernel's, which
+/// its reader will refuse.
+void resolve_as_kernel(std::string_view name, OpenOptions& options);
 
 /// The number behind an automatic option; Error (usage) if it is still "auto".
 double resolved(const std::optional<double>& value, std::string_view owner, std::string_view name);

@@ -15,25 +15,16 @@
 namespace kerf::detail {
 namespace {
 
-template <class K>
-constexpr KernelEntry entry() {
-  return {K::kName, K::kSummary, list_options<typename K::Options>,
-          [](const Params& params) -> std::unique_ptr<Kernel> {
-            const std::string owner = std::string("kernel ") + K::kName;
-            return std::make_unique<K>(read_options<typename K::Options>(params, owner));
-          }};
-}
-
 constexpr KernelEntry kKernels[] = {
-    entry<GaussianKernel>(),     //
-    entry<LaplacianKernel>(),    //
-    entry<LaplacianL2Kernel>(),  //
-    entry<CauchyKernel>(),       //
-    entry<ArcCosineKernel>(),    //
-    entry<NngpKernel>(),         //
-    entry<NtkKernel>(),          //
-    entry<SkeletonKernel>(),     //
-    entry<CntkKernel>(),         //
+    kernel_entry<GaussianKernel>(),     //
+    kernel_entry<LaplacianKernel>(),    //
+    kernel_entry<LaplacianL2Kernel>(),  //
+    kernel_entry<CauchyKernel>(),       //
+    kernel_entry<ArcCosineKernel>(),    //
+    kernel_entry<NngpKernel>(),         //
+    kernel_entry<NtkKernel>(),          //
+    kernel_entry<SkeletonKernel>(),     //
+    kernel_entry<CntkKernel>(),         //
 };
 
 }  // namespace
@@ -48,6 +39,11 @@ const KernelEntry& find_kernel(std::string_view name) {
   }
   fail(ErrorKind::usage, "there is no kernel '{}'{}; the kernels are {}", name,
        did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+void resolve_as_kernel(std::string_view name, OpenOptions& options) {
+  for (const KernelEntry& kernel : kKernels)
+    if (kernel.name == name && kernel.resolve != nullptr) kernel.resolve(options);
 }
 
 }  // namespace kerf::detail

@@ -105,7 +105,7 @@ py::list describe(const std::vector<OptionInfo>& options) {
                         py::arg("type") = kTypes[static_cast<int>(option.type)],
                         py::arg("default") = option.default_value, py::arg("help") = option.help,
                         py::arg("range") = py::make_tuple(option.range.min, option.range.max),
-                        py::arg("choices") = option.choices));
+                        py::arg("choices") = option.choices, py::arg("as_is") = option.as_is));
   return all;
 }
 

@@ -10,6 +10,7 @@ py::list list_kernels() {
   py::list all;
   for (const KernelEntry& entry : kernels())
     all.append(py::dict(py::arg("name") = entry.name, py::arg("summary") = entry.summary,
+                        py::arg("python_name") = entry.python_name,
                         py::arg("options") = describe(entry.options())));
   return all;
 }
@@ -22,10 +23,7 @@ Params resolve_kernel(const std::string& name, Params params, py::handle x, std:
   require_finite(rows.view);
   MemorySource source(rows.view, {});
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{seed});
-  params["kernel"] = name;  // the norm of an automatic bandwidth depends on it
-  params = resolve_automatic(entry.options(), params, summary, Scaling());
-  params.erase("kernel");
-  return params;
+  return resolve_automatic(entry, std::move(params), summary, Scaling());
 }
 
 /// Above so many multiplications a matrix is computed in parts, with a look at Ctrl-C between them
@@ -52,11 +50,10 @@ py::array_t<T> gram_of(const Kernel& kernel, const RowsView& x, const RowsView& 
   return out;
 }
 
-/// A kernel with its options as they were given: a skeleton may be the name of a file.
+/// A kernel with its options as they were given: they may name files.
 std::unique_ptr<Kernel> make_kernel(const std::string& name, Params params) {
-  if (const auto found = params.find("skeleton"); found != params.end())
-    found->second = load_skeleton_text(found->second);
-  return find_kernel(name).make(params);
+  const KernelEntry& entry = find_kernel(name);
+  return entry.make(load_files(entry.options(), std::move(params)));
 }
 
 /// k(x_i, y_j) as float64 (`double_`) or float32.
@@ -101,19 +98,21 @@ py::array_t<double> kernel_diagonal(const std::string& name, const Params& param
   return out;
 }
 
-bool is_stationary(const std::string& name, const Params& params) {
-  const PairGeometry geometry = make_kernel(name, params)->form().geometry;
+}  // namespace
+
+bool ignores_offsets(const Kernel& kernel) {
+  const PairGeometry geometry = kernel.form().geometry;
   return geometry != PairGeometry::any && geometry != PairGeometry::angle;
 }
-
-}  // namespace
 
 void add_kernels(py::module_& module) {
   module.def("list_kernels", &list_kernels);
   module.def("resolve_kernel", &resolve_kernel);
   module.def("kernel_matrix", &kernel_matrix);
   module.def("kernel_diagonal", &kernel_diagonal);
-  module.def("is_stationary", &is_stationary);
+  module.def("is_stationary", [](const std::string& name, const Params& params) {
+    return ignores_offsets(*make_kernel(name, params));
+  });
 }
 
 }  // namespace kerf::python

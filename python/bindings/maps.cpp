@@ -127,7 +127,31 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
   if (!automatic) return complete;
   MemorySource source(rows.view, {});
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{seed});
-  return entry.complete(resolve_automatic(options, complete, summary, Scaling()));
+  return entry.complete(resolve_automatic(entry, complete, summary, Scaling()));
+}
+
+/// Any number for what is left to the data.
+Params with_numbers(const std::vector<OptionInfo>& options, Params params) {
+  for (const OptionInfo& option : options)
+    if (option.type == OptionType::automatic)
+      if (std::string& value = params.try_emplace(option.name, "auto").first->second;
+          value == "auto")
+        value = "1";
+  return params;
+}
+
+/// Whether a constant may be taken off every row, for a map (or map exact) with these options.
+bool map_ignores_offsets(const std::string& map, Params params) try {
+  if (map != kExactMap) {
+    const FeatureMapEntry& entry = find_feature_map(map);
+    return ignores_offsets(*entry.kernel(with_numbers(entry.options(), entry.complete(params))));
+  }
+  const auto kernel = params.extract("kernel");
+  if (!kernel) return false;
+  const KernelEntry& entry = find_kernel(kernel.mapped());
+  return ignores_offsets(*entry.make(with_numbers(entry.options(), std::move(params))));
+} catch (const Error&) {  // no such map, or options that it will refuse
+  return false;
 }
 
 }  // namespace
@@ -135,6 +159,7 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
 void add_maps(py::module_& module) {
   module.def("list_maps", &list_maps);
   module.def("resolve_map", &resolve_map);
+  module.def("ignores_offsets", &map_ignores_offsets);
   module.def("relative_variance", [](const std::string& name, const Params& params) {
     return find_feature_map(name).relative_variance(params);
   });

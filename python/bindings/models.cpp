@@ -135,11 +135,10 @@ py::dict report_of(const FitReport& report) {
       py::arg("cv_error") = report.cv_error ? py::object(py::float_(*report.cv_error)) : py::none(),
       py::arg("quality") = quality_of(report.quality), py::arg("path") = path,
       py::arg("scale") = kScaleNames[static_cast<int>(report.scale)],
-      py::arg("solver") = kSolverNames[static_cast<int>(report.solver)],
-      py::arg("solver_reason") = report.solver_reason, py::arg("validation") = report.validation,
-      py::arg("passes") = report.passes, py::arg("residual") = report.residual,
-      py::arg("notes") = report.notes, py::arg("warnings") = warnings,
-      py::arg("estimated_memory_bytes") = report.estimated_memory,
+      py::arg("solver") = report.solver, py::arg("solver_reason") = report.solver_reason,
+      py::arg("validation") = report.validation, py::arg("passes") = report.passes,
+      py::arg("residual") = report.residual, py::arg("notes") = report.notes,
+      py::arg("warnings") = warnings, py::arg("estimated_memory_bytes") = report.estimated_memory,
       py::arg("seconds") = py::dict(
           py::arg("read") = report.seconds.read, py::arg("features") = report.seconds.features,
           py::arg("accumulate") = report.seconds.accumulate,
@@ -151,6 +150,16 @@ py::tuple finish(FitResult& result, std::optional<Encoding> encoding, std::strin
   result.model.training.command = std::move(command);
   return py::make_tuple(std::make_shared<TrainedModel>(std::move(result.model)),
                         report_of(result.report));
+}
+
+/// What Python asks of the solvers.
+py::dict list_solvers() {
+  py::dict all;
+  for (const SolverEntry& entry : solvers())
+    all[entry.name] = py::dict(py::arg("summary") = entry.summary,
+                               py::arg("keeps_sums") = entry.traits.keeps_sums,
+                               py::arg("block_by_block") = entry.traits.block_by_block);
+  return all;
 }
 
 /// With the seed of the map alone, which is no option of a fit: "map-seed".
@@ -300,6 +309,7 @@ py::dict describe_model(const TrainedModel& self) {
 void add_models(py::module_& module) {
   module.attr("default_map") = kDefaultMap;
   module.def("fit_options", [] { return describe(list_options<FitOptions>()); });
+  module.def("list_solvers", &list_solvers);
   module.def("check_map_options", &check_map_options);
   module.def("idle_option", &idle_option);
   module.def("fit", &fit_rows);

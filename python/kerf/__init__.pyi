@@ -203,13 +203,13 @@ class CNTKGradientFeatures(FeatureTransformer):
 
 class Nystrom(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "arccos", "nngp", "ntk", "cntk", "skeleton"] = ...,
-        bandwidth: float | Literal["auto"] = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "arccos", "nngp", "ntk", "skeleton", "cntk"] = ...,
         features: int = ...,
         landmarks: Literal["uniform", "leverage", "centres"] = ...,
-        depth: int = ...,
+        bandwidth: float | Literal["auto"] = ...,
         order: int = ...,
         bias: float | Literal["auto"] = ...,
+        depth: int = ...,
         activation: Literal["relu", "leaky-relu", "erf", "gelu", "sin", "exponential", "polynomial", "hermite"] = ...,
         slope: float = ...,
         coefficients: str = ...,
@@ -281,7 +281,7 @@ class _Learner(BaseEstimator):
 class KernelRidge(_Learner):
     def __init__(self, *,
         map: str | FeatureTransformer = ...,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "cntk", "skeleton"] | None = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "skeleton", "cntk"] | None = ...,
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
@@ -351,7 +351,7 @@ class KernelRidge(_Learner):
 class KernelClassifier(_Learner):
     def __init__(self, *,
         map: str | FeatureTransformer = ...,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "cntk", "skeleton"] | None = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "skeleton", "cntk"] | None = ...,
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,

@@ -8,6 +8,10 @@ from ._progress import Progress
 from ._threads import with_n_jobs
 from .features import MAPS
 
+SOLVERS = _kerf.list_solvers()
+_BLOCK_BY_BLOCK = tuple(name for name, traits in SOLVERS.items() if traits["block_by_block"])
+_KEEPS_SUMS = next(name for name, traits in SOLVERS.items() if traits["keeps_sums"])
+
 
 class Blocks:
     """The sums of the blocks so far are `_incremental`; `_model` is what was solved for last."""
@@ -50,7 +54,7 @@ class Blocks:
             return "map='exact' needs all rows at once: take a feature map"
         if map in MAPS and MAPS[map]["learned"]:
             return f"the map {map!r} is learned from the rows and needs all of them at once"
-        allowed = {"loss": ("squared",), "solver": ("auto", "cholesky", "dual"), "validation": ("folds",), "variance": (False,), "class_weight": (None, "none")}
+        allowed = {"loss": ("squared",), "solver": ("auto", *_BLOCK_BY_BLOCK), "validation": ("folds",), "variance": (False,), "class_weight": (None, "none")}
         for name, values in allowed.items():
             value = getattr(self, name, values[0])
             if value is not None and value not in values and not isinstance(value, dict):
@@ -59,9 +63,9 @@ class Blocks:
             return None
         if "_model" not in self.__dict__:
             return "sums are kept in a checkpoint by fit: begin with it, or leave checkpoint out" if self.checkpoint else None
-        if self.checkpoint and self._model.describe()["has_checkpoint"] and (self._report or {"solver": "cholesky"})["solver"] == "cholesky":
+        if self.checkpoint and self._model.describe()["has_checkpoint"] and SOLVERS[(self._report or {"solver": _KEEPS_SUMS})["solver"]]["keeps_sums"]:
             return None
-        return ("no sums of the rows so far were kept, so that it would begin anew: fit with solver='cholesky' and a checkpoint keeps them; else fit all rows anew, or "
+        return (f"no sums of the rows so far were kept, so that it would begin anew: fit with solver={_KEEPS_SUMS!r} and a checkpoint keeps them; else fit all rows anew, or "
                 "begin with partial_fit on a clone")
 
     def _is_first_block(self):

@@ -14,7 +14,6 @@ from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMi
 from ._columns import learn_rows, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
 from ._threads import N_JOBS, with_n_jobs
-from .kernels import KERNELS
 
 __all__ = []
 
@@ -34,12 +33,7 @@ k(x, y) = \\|x'\\| \\|y'\\| kappa1(a) or kappa0(a), a the cosine of the angle be
 
 def ignores_offsets(map, given):
     """Whether the kernel of a map with these options (as text) depends on differences of rows alone: then a constant may be taken off every row."""
-    defaults = {o["name"]: o["default"] for o in MAPS[map]["options"]} if map in MAPS else {}
-    options = {**defaults, **given}
-    kernel = options.get("kernel")
-    if kernel == "auto":  # of tefm: that of its base
-        return ignores_offsets(options["base"], {})
-    return kernel in KERNELS and any(o["name"] == "bandwidth" for o in KERNELS[kernel]["options"])
+    return _kerf.ignores_offsets(map, given)
 
 
 def warn_of_idle_options(map, given):

@@ -24,8 +24,6 @@ __all__ = ["gram"]
 
 KERNELS = {entry["name"]: entry for entry in _kerf.list_kernels()}
 
-_CLASS_NAMES = {"ntk": "NTK", "nngp": "NNGP", "cntk": "CNTK", "arccos": "ArcCosine"}
-
 _FORMULAS = {
     "gaussian": "``k(x, y) = exp(-|x-y|^2 / (2 s^2))``, s the bandwidth; scikit-learn's `gamma` is 1 / (2 s^2), its `length_scale` is s.",
     "laplacian": "``k(x, y) = exp(-|x-y|_1 / s)``, s the bandwidth; scikit-learn's `gamma` of laplacian_kernel is 1 / s.",
@@ -58,11 +56,11 @@ def _rows(X, double=True, image=None):
 
 
 def _texts(entry, options):
-    """Options as the library reads them; a bias is 0 unless one is given, as in the program."""
+    """Options as the library reads them; rows are taken as they are (a bias is 0) unless more is given, as in the program."""
     texts = {name.replace("_", "-"): to_text(value) for name, value in options.items()}
     for option in entry["options"]:
-        if option["name"] == "bias":
-            texts.setdefault("bias", "0")
+        if option["as_is"]:
+            texts.setdefault(option["name"], option["as_is"])
     return texts
 
 
@@ -172,11 +170,11 @@ class Kernel(_Base):
 
 def _default(option):
     """Kernel objects hold numbers: bandwidth 1 as in scikit-learn, no bias."""
-    return default_of(option) if option["type"] != "automatic" else {"bias": 0.0}.get(option["name"], 1.0)
+    return default_of(option) if option["type"] != "automatic" else float(option["as_is"] or 1)
 
 
 def _make_class(entry):
-    name = _CLASS_NAMES.get(entry["name"]) or "".join(part.capitalize() for part in entry["name"].split("-"))
+    name = entry["python_name"] or "".join(part.capitalize() for part in entry["name"].split("-"))
     parameters, members = [], {}
     for option in entry["options"]:
         parameter = Parameter.of(option)
@@ -211,8 +209,8 @@ Examples
 def _make_function(entry):
     keywords = [Parameter.of(option) for option in entry["options"]]
     for parameter, option in zip(keywords, entry["options"]):
-        if option["name"] == "bias":
-            parameter.default = 0.0
+        if option["as_is"]:
+            parameter.default = float(option["as_is"])
     name = python_name(entry["name"])
     names = {"gram": gram}
     listed = "".join(f", {p.name}={p.default!r}" for p in keywords)

@@ -9,6 +9,7 @@
 
 #include "kerf/core/error.h"
 #include "kerf/core/system/parallel.h"
+#include "kerf/features/automatic.h"
 #include "tests/conformance/map_cases.h"
 
 namespace kerf::detail {
@@ -32,6 +33,30 @@ class EveryFeatureMap : public ::testing::TestWithParam<Case> {
   }
   const Matrix<float> x_ = sample_rows();
 };
+
+/// Whether nothing is left to the data any more: numbers, choices and the shape of images.
+void expect_settled(std::span<const OptionInfo> options, const Params& params,
+                    const std::string& owner) {
+  for (const OptionInfo& option : options)
+    if (option.type != OptionType::text || option.name == "image") {
+      EXPECT_NE(params.at(option.name), "auto") << owner << " " << option.name;
+    }
+}
+
+TEST(Registries, WorkOutEverythingThatIsLeftToTheData) {
+  const Matrix<float> x = sample_rows();
+  MemorySource rows(x.view(), {});
+  const DataSummary summary = summarise(rows, Task::regression, {}, rng::Key{1});
+  for (const FeatureMapEntry& map : feature_maps())
+    expect_settled(map.options(), map.complete(resolve_automatic(map, {}, summary, Scaling())),
+                   map.name);
+  for (const KernelEntry& kernel : kernels()) {
+    Params params = resolve_automatic(kernel, {}, summary, Scaling());
+    for (const OptionInfo& option : kernel.options())
+      params.try_emplace(option.name, option.default_value);
+    expect_settled(kernel.options(), params, kernel.name);
+  }
+}
 
 TEST_P(EveryFeatureMap, GivesTheSameBitsForTheSameKeyAndOthersForAnother) {
   EXPECT_EQ(features(*map(), x_.view()), features(*map(), x_.view()));

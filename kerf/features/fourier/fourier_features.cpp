@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/features/fourier/fourier_features.h"
 
+#include <algorithm>
+
 namespace kerf::detail {
 
 FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key key)
@@ -12,6 +14,15 @@ FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key 
     for (float& f : frequency) f *= inverse_bandwidth;
     return 0.0f;
   });
+}
+
+std::optional<Params> FourierFeatures::stands_for(std::string_view kernel, const Params& options,
+                                                  const DataSummary& summary) {
+  const bool has =
+      std::ranges::find(kShiftInvariantNames, kernel) != std::end(kShiftInvariantNames);
+  if (!has || (RadialMapOptions::has(kernel) && wants_fast_transforms(summary)))
+    return std::nullopt;
+  return with_kernel(options, kernel);
 }
 
 Index FourierFeatures::bytes(Index in_dim, const Options& options) {

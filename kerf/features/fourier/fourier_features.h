@@ -29,6 +29,8 @@ class FourierFeatures final : public FeatureMap {
       "random Fourier features of Gaussian, Laplacian and Cauchy kernels";
 
   FourierFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
+                                          const DataSummary& summary);
   static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
   static double relative_variance(const Options& options) { return fourier_variance(options); }
   static Index bytes(Index in_dim, const Options& options);

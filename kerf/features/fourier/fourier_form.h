@@ -27,6 +27,12 @@ enum class ShiftInvariant { gaussian, laplacian, laplacian_l2, cauchy };
 inline constexpr const char* kShiftInvariantNames[] = {"gaussian", "laplacian", "laplacian-l2",
                                                        "cauchy"};
 
+/// Rows so wide that fast transforms are quicker than products with a matrix (bench/fourier_bench).
+/// Sparse rows are quick to multiply, but the matrix of so many columns is not quick to draw.
+inline bool wants_fast_transforms(const DataSummary& summary) {
+  return summary.cols >= (summary.is_sparse ? 16384 : 128);
+}
+
 struct FourierMapOptions {
   enum class Form { pairs, phase };
   static constexpr const char* kFormNames[] = {"pairs", "phase"};
@@ -36,6 +42,9 @@ struct FourierMapOptions {
   Index features = 4096;
   Form form = Form::pairs;
 
+  static void resolve(OpenOptions& options) {
+    resolve_as_kernel(options.given("kernel", kShiftInvariantNames[0]), options);
+  }
   void describe(OptionVisitor& v) {
     v.choice("kernel", kernel, kShiftInvariantNames, "shift-invariant kernel");
     describe_rest(v);
@@ -53,9 +62,11 @@ struct FourierMapOptions {
 
 /// Options of maps that draw a direction and a length: kernels of the Euclidean distance only.
 struct RadialMapOptions : FourierMapOptions {
+  static constexpr const char* kNames[] = {"gaussian", "laplacian-l2"};
+  static bool has(std::string_view kernel) { return kernel == kNames[0] || kernel == kNames[1]; }
+
   void describe(OptionVisitor& v) {
     enum class Radial { gaussian, laplacian_l2 };
-    static constexpr const char* kNames[] = {"gaussian", "laplacian-l2"};
     auto radial = kernel == ShiftInvariant::laplacian_l2 ? Radial::laplacian_l2 : Radial::gaussian;
     v.choice("kernel", radial, kNames, "kernel of the Euclidean distance");
     kernel =

@@ -28,6 +28,15 @@ OrthogonalFourierFeatures::OrthogonalFourierFeatures(Index in_dim, const Options
   });
 }
 
+std::optional<Params> OrthogonalFourierFeatures::stands_for(std::string_view kernel,
+                                                            const Params& options,
+                                                            const DataSummary& summary) {
+  if (!RadialMapOptions::has(kernel) || !wants_fast_transforms(summary)) return std::nullopt;
+  Params own = with_kernel(options, kernel);
+  own["directions"] = "structured";
+  return own;
+}
+
 Index OrthogonalFourierFeatures::bytes(Index in_dim, const Options& options) {
   const Index count = options.features / (options.form == Options::Form::pairs ? 2 : 1);
   if (options.directions == Options::Directions::structured)

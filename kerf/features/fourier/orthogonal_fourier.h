@@ -32,13 +32,13 @@ namespace kerf::detail {
 
 struct OrthogonalFourierOptions : RadialMapOptions {
   enum class Directions { orthogonal, structured };
-  static constexpr const char* kNames[] = {"orthogonal", "structured"};
+  static constexpr const char* kDirectionsNames[] = {"orthogonal", "structured"};
 
   Directions directions = Directions::orthogonal;
 
   void describe(OptionVisitor& v) {
     RadialMapOptions::describe(v);
-    v.choice("directions", directions, kNames,
+    v.choice("directions", directions, kDirectionsNames,
              "orthogonal: rows of random orthogonal matrices; structured: fast transforms");
   }
 };
@@ -53,6 +53,8 @@ class OrthogonalFourierFeatures final : public FeatureMap {
       "Fourier features with orthogonal frequencies: less variance than rff";
 
   OrthogonalFourierFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
+                                          const DataSummary& summary);
   static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
   static double relative_variance(const Options& options) { return fourier_variance(options); }
   static Index bytes(Index in_dim, const Options& options);

@@ -25,6 +25,7 @@ struct CntkGradientOptions {
   CntkOptions network;
   Index features = 4096;
 
+  static void resolve(OpenOptions& options) { CntkOptions::resolve(options); }
   void describe(OptionVisitor& v) {
     network.describe(v);
     v.integer("features", features, {1, 1 << 24}, "number of features");
@@ -39,6 +40,7 @@ class CntkGradientFeatures final : public CntkMap {
   static constexpr const char* kPythonName = "CNTKGradientFeatures";
   static constexpr const char* kSummary =
       "gradients of one random convolutional network: a baseline for the other CNTK maps";
+  static constexpr bool kConvolves = true;
 
   /// W_l has the entries normal(key.child(l), filter * terms + term), v those of key.child("v").
   CntkGradientFeatures(Index in_dim, const Options& options, rng::Key key);

@@ -14,6 +14,7 @@ struct CntkMapOptions {
   Index m0 = 0;
   bool renormalise = true;
 
+  static void resolve(OpenOptions& options) { CntkOptions::resolve(options); }
   void describe(OptionVisitor& v) {
     network.describe(v);
     v.integer("features", features, {2, 1 << 24}, "number of features");

@@ -50,6 +50,7 @@ class CntkRandomFeatures final : public CntkMap {
   static constexpr const char* kPythonName = "CNTKRF";
   static constexpr const char* kSummary =
       "random convolutions for the convolutional neural tangent kernel (images)";
+  static constexpr bool kConvolves = true;
 
   CntkRandomFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options);

@@ -54,6 +54,7 @@ struct CntkSketchOptions {
   Index m0 = 128;
   Index ms = 128;
 
+  static void resolve(OpenOptions& options) { CntkOptions::resolve(options); }
   void describe(OptionVisitor& v) {
     network.describe(v);
     v.integer("features", features, {2, 1 << 24}, "number of features");
@@ -76,6 +77,7 @@ class CntkSketchFeatures final : public CntkMap {
   static constexpr const char* kPythonName = "CNTKSketch";
   static constexpr const char* kSummary =
       "sketch of the convolutional neural tangent kernel by Taylor series of every pixel (images)";
+  static constexpr bool kConvolves = true;
 
   CntkSketchFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options);

@@ -23,6 +23,39 @@ constexpr double kRidge = 1e-6;  // of the mean diagonal
 constexpr double kGentle = 200;  // most that rounding may grow by
 constexpr const char* kLandmarks = "landmarks";
 
+/// The option that names one of all kernels.
+const OptionInfo& kernel_choice() {
+  static const OptionInfo info = [] {
+    OptionInfo made{"kernel", OptionType::choice, NystromOptions().kernel, "exact kernel"};
+    for (const KernelEntry& kernel : kernels()) made.choices.emplace_back(kernel.name);
+    return made;
+  }();
+  return info;
+}
+
+/// The options of all kernels, each name once: as the first kernel has it, with the words of all.
+const std::vector<OptionInfo>& options_of_kernels() {
+  static const std::vector<OptionInfo> all = [] {
+    std::vector<OptionInfo> found;
+    std::map<std::string, std::map<std::string, std::vector<std::string>>> owners;
+    for (const KernelEntry& kernel : kernels())
+      for (OptionInfo& info : kernel.options()) {
+        owners[info.name][info.help].emplace_back(kernel.name);
+        if (std::ranges::find(found, info.name, &OptionInfo::name) == found.end())
+          found.push_back(std::move(info));
+      }
+    for (OptionInfo& info : found) {
+      std::string words;
+      for (const auto& [help, names] : owners[info.name])
+        words +=
+            fmt::format("{}of {}: {}", words.empty() ? "" : "; ", fmt::join(names, ", "), help);
+      info.help = words;
+    }
+    return found;
+  }();
+  return all;
+}
+
 Matrix<float> dense_rows(const RowsView& x) {
   Matrix<float> out(x.rows(), x.cols());
   out.fill(0);
@@ -220,11 +253,27 @@ Matrix<float> landmark_rows(RowSource& source, const NystromOptions& options, rn
 
 }  // namespace
 
+void NystromOptions::resolve(OpenOptions& options) {
+  // First as its own kernel wants it; what is left belongs to others and is not used.
+  const std::string own = options.given("kernel", NystromOptions().kernel.c_str());
+  resolve_as_kernel(own, options);
+  for (const KernelEntry& other : kernels())
+    if (other.name != own) resolve_as_kernel(other.name, options);
+}
+
+void NystromOptions::describe(OptionVisitor& v) {
+  v.described(kernel_choice(), kernel);
+  v.integer("features", features, {1, 1 << 20}, "number of landmark rows");
+  v.choice("landmarks", landmarks, kLandmarkNames,
+           "landmark rows: drawn uniformly, by leverage, or centres of clusters");
+  for (const OptionInfo& info : options_of_kernels())
+    v.described(info, kernel_options.try_emplace(info.name, info.default_value).first->second);
+}
+
 std::unique_ptr<Kernel> NystromFeatures::kernel(const Options& options) {
-  const KernelEntry& entry =
-      find_kernel(NystromOptions::kKernelNames[static_cast<int>(options.kernel)]);
-  Params params;
+  const KernelEntry& entry = find_kernel(options.kernel);
   const Params all = write_options(options);
+  Params params;
   for (const OptionInfo& option : entry.options()) params[option.name] = all.at(option.name);
   return entry.make(params);
 }

@@ -33,54 +33,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/features/feature_map.h"
-#include "kerf/kernels/image/cntk.h"
-#include "kerf/kernels/network/activation.h"
-#include "kerf/kernels/skeleton/skeleton_kernel.h"
 
 namespace kerf::detail {
 
 struct NystromOptions {
   enum class Landmarks { uniform, leverage, centres };
   static constexpr const char* kLandmarkNames[] = {"uniform", "leverage", "centres"};
-  enum class KernelName {
-    gaussian,
-    laplacian,
-    laplacian_l2,
-    cauchy,
-    arccos,
-    nngp,
-    ntk,
-    cntk,
-    skeleton
-  };
-  static constexpr const char* kKernelNames[] = {"gaussian", "laplacian", "laplacian-l2",
-                                                 "cauchy",   "arccos",    "nngp",
-                                                 "ntk",      "cntk",      "skeleton"};
 
-  KernelName kernel = KernelName::gaussian;
+  std::string kernel = "gaussian";
   Index features = 4096;
   Landmarks landmarks = Landmarks::uniform;
-  std::optional<double> bandwidth, bias;
-  Index depth = 1, order = 1;
-  ActivationOptions activation;
-  SkeletonOptions skeleton;  // and the shape of images
-  CntkOptions network;       // all but shape and depth
+  Params kernel_options;  ///< of all kernels; missing: the default
 
-  void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel, kKernelNames, "exact kernel");
-    v.automatic("bandwidth", bandwidth, kAnyPositive,
-                "length scale s of the kernel; auto: the median distance between rows");
-    v.integer("features", features, {1, 1 << 20}, "number of landmark rows");
-    v.choice("landmarks", landmarks, kLandmarkNames,
-             "landmark rows: drawn uniformly, by leverage, or centres of clusters");
-    v.integer("depth", depth, {1, 64}, "hidden layers of ntk and nngp, convolutions of cntk");
-    v.integer("order", order, {0, 1}, "of arccos: 0: steps, 1: rectified linear units");
-    v.automatic("bias", bias, {0, 1e150},
-                "constant coordinate appended to every row (arccos, nngp, ntk)");
-    activation.describe(v);
-    skeleton.describe(v);
-    network.describe_layers(v);
-  }
+  static void resolve(OpenOptions& options);
+  void describe(OptionVisitor& v);
 };
 
 class NystromFeatures {
@@ -91,7 +57,13 @@ class NystromFeatures {
   static constexpr const char* kPythonName = "Nystrom";
   static constexpr const char* kSummary =
       "Nystroem features of any exact kernel: the kernel with landmark rows of the data";
+  static constexpr bool kConvolves = true;  // some of its kernels do
 
+  /// For every kernel: the maps before it in the registry are better where they can.
+  static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
+                                          const DataSummary&) {
+    return with_kernel(options, kernel);
+  }
   /// Arrays "landmarks" (rows x columns) and the compression R^-1.
   static MapState fit(RowSource& rows, const Options& options, rng::Key key,
                       const Progress& progress);

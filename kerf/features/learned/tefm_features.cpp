@@ -271,6 +271,26 @@ Params TefmFeatures::base_params(const Options& options) {
   return base.complete(params);
 }
 
+void TefmOptions::resolve(OpenOptions& open) {
+  const auto options = read_options<TefmOptions>(open.params(), TefmFeatures::kOwner);
+  const FeatureMapEntry& base = TefmFeatures::base_map(options);
+  Params settled = TefmFeatures::base_params(options);
+  const Params before = settled, own = write_options(options);
+  OpenOptions of_base(settled, open.data());
+  if (base.resolve != nullptr) base.resolve(of_base);
+  std::string rest = options.base_options;
+  for (const OptionInfo& option : base.options()) {
+    if (option.type == OptionType::text || before.at(option.name) != "auto") continue;
+    if (own.contains(option.name))
+      open.settle(option.name.c_str(), settled.at(option.name));
+    else
+      rest += (rest.empty() ? "" : ",") + option.name + "=" + settled.at(option.name);
+  }
+  if (rest != options.base_options) open.params()["base-options"] = rest;
+  open.settle_distance("bandwidth", DistanceNorm::l2);  // of base maps that have none
+  open.settle_length("bias");
+}
+
 MapState TefmFeatures::fit(RowSource& rows, const Options& options, rng::Key key,
                            const Progress& progress) {
   const Params params = base_params(options);

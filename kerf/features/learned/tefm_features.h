@@ -42,6 +42,8 @@ struct TefmOptions {
   Index depth = 1;
   std::string base_options;
 
+  /// What the base map leaves open it settles itself, with the features that it has here.
+  static void resolve(OpenOptions& options);
   void describe(OptionVisitor& v) {
     v.integer("features", features, {1, 1 << 22}, "number of features");
     v.text("base", base, "map whose features are compressed: any but nystrom and tefm");
@@ -52,6 +54,7 @@ struct TefmOptions {
     v.text("kernel", kernel, "kernel of the base map; auto: its default");
     v.automatic("bandwidth", bandwidth, kAnyPositive, "of base maps that have one");
     v.automatic("bias", bias, {0, 1e150}, "of base maps that have one");
+    v.as_is("0");
     v.integer("depth", depth, {1, 64}, "of base maps that have one");
     v.text("base-options", base_options, "other options of the base map, as in order=0,form=phase");
   }

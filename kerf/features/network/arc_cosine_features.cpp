@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/kernels/network/ntk.h"
 #include "kerf/linalg/pointwise.h"
 
 namespace kerf::detail {
@@ -32,6 +33,17 @@ double ArcCosineFeatures::relative_variance(const Options& options) {
 
 double ArcCosineFeatures::relative_bias(const Options& options) {
   return DirectionSet::relative_bias(options.directions, options.gibbs_sweeps);
+}
+
+std::optional<Params> ArcCosineFeatures::stands_for(std::string_view kernel, const Params& options,
+                                                    const DataSummary&) {
+  // Order 1 is the network of one hidden layer.
+  if (kernel != NngpKernel::kName) return std::nullopt;
+  Params own = options;
+  const auto depth = own.extract("depth");
+  if (!depth || depth.mapped() != "1" || own.size() != 1 || !own.contains("bias"))
+    return std::nullopt;
+  return own;
 }
 
 Index ArcCosineFeatures::bytes(Index in_dim, const Options& options) {

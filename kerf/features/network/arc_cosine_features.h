@@ -31,6 +31,7 @@ struct ArcCosineMapOptions {
   Index gibbs_sweeps = 1;
   std::optional<double> bias;
 
+  static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
     v.integer("order", order, {0, 1}, "order of the kernel: 0 (step) or 1 (ReLU)");
     v.integer("features", features, {1, 1 << 24}, "number of features");
@@ -39,6 +40,7 @@ struct ArcCosineMapOptions {
     v.only_with("directions", {"gibbs"});
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
+    v.as_is("0");
   }
 };
 
@@ -52,6 +54,8 @@ class ArcCosineFeatures final : public FeatureMap {
       "random step or ReLU features of the arc-cosine kernels of order 0 and 1";
 
   ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
+                                          const DataSummary& summary);
   static std::unique_ptr<Kernel> kernel(const Options& options);
   static double relative_variance(const Options& options);
   static double relative_bias(const Options& options);

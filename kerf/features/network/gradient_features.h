@@ -30,11 +30,13 @@ struct GradientMapOptions {
   Index features = 4096;
   std::optional<double> bias;
 
+  static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
     v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
     v.integer("features", features, {1, 1 << 24}, "number of features");
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
+    v.as_is("0");
   }
 };
 

@@ -33,6 +33,7 @@ struct NtkMapOptions {
   Index gibbs_sweeps = 1;
   std::optional<double> bias;
 
+  static void resolve(OpenOptions& options);
   void describe(OptionVisitor& v) {
     v.choice("kernel", kernel, kNetworkKernelNames,
              "kernel of the network: all layers trained "
@@ -60,6 +61,7 @@ struct NtkMapOptions {
     v.only_with("directions", {"gibbs"});
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
+    v.as_is("0");
   }
 };
 

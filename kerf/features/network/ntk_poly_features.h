@@ -36,6 +36,7 @@ struct NtkPolyOptions {
   std::optional<double> bias;
   ActivationOptions activation;
 
+  static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
     v.choice("kernel", kernel, kNetworkKernelNames,
              "kernel of the network: all layers trained "
@@ -45,6 +46,7 @@ struct NtkPolyOptions {
     v.integer("degree", degree, {0, kMaxFitDegree}, "degree of the polynomial");
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
+    v.as_is("0");
     activation.describe(v);
   }
 };

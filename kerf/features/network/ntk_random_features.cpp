@@ -77,6 +77,13 @@ void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<flo
 
 }  // namespace
 
+std::optional<Params> NtkRandomFeatures::stands_for(std::string_view kernel, const Params& options,
+                                                    const DataSummary&) {
+  if (std::ranges::find(kNetworkKernelNames, kernel) == std::end(kNetworkKernelNames))
+    return std::nullopt;
+  return with_kernel(options, kernel);
+}
+
 std::vector<LayerSize> NtkRandomFeatures::layer_sizes(Index in_dim, const Options& options) {
   // An unknown bias ("auto") is one more coordinate.
   const Index dim = direction_dim(in_dim, options.bias.value_or(1));

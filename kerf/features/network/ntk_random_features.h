@@ -65,6 +65,8 @@ class NtkRandomFeatures final : public FeatureMap {
   /// those of the step features, unless shared, from child("step"), its sketch from
   /// child("sketch").
   NtkRandomFeatures(Index in_dim, const Options& options, rng::Key key);
+  static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
+                                          const DataSummary& summary);
   static std::unique_ptr<Kernel> kernel(const Options& options);
   static double relative_variance(const Options& options);
   static double relative_bias(const Options& options);

@@ -58,6 +58,7 @@ struct NtkSketchOptions {
   Index ms = 0;
   std::optional<double> bias;
 
+  static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
     v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
     v.integer("features", features, {1, 1 << 24}, "number of features");
@@ -71,6 +72,7 @@ struct NtkSketchOptions {
     v.integer("ms", ms, {0, 1 << 24}, "sketched products of a layer; 0: as many as features");
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");
+    v.as_is("0");
   }
 };
 

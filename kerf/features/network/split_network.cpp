@@ -94,6 +94,14 @@ Index SplitNetwork::Plan::psi_dim(Index layer) const {
   return phi_dim(layer) + std::accumulate(products.begin(), products.begin() + layer, Index{0});
 }
 
+void NtkMapOptions::resolve(OpenOptions& open) {
+  const auto options = read_options<NtkMapOptions>(open.params(), "map ntk-rf");
+  const Index dim = direction_dim(open.summary().cols, options.bias.value_or(1));
+  open.settle("split", kSplitNames[static_cast<int>(
+                           SplitNetwork::pays(dim, options) ? SplitKind::on : SplitKind::off)]);
+  open.settle_length("bias");
+}
+
 bool SplitNetwork::pays(Index dim, NtkMapOptions options) {
   options.split = SplitKind::on;
   const bool few = options.kernel == NetworkKernel::ntk && options.features <= kFewFeatures;

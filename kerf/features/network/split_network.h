@@ -48,7 +48,7 @@ class SplitNetwork {
   };
   static Plan plan(Index dim, const NtkMapOptions& options);
 
-  /// What option split means by "auto" (resolve_automatic puts true or false in its place): rows so
+  /// What option split means by "auto" (NtkMapOptions::resolve puts true or false in its place): rows so
   /// short that their exact linear part costs little, or so few features of the NTK that the linear
   /// part is most of what they can learn.  Else it costs more than it gives: of images it takes a
   /// fifth of 4,096 features, which lowers the error of the kernel, but leaves learning as many

@@ -235,8 +235,7 @@ TEST(SplitNetwork, AutomaticIsShortRowsOrFewFeaturesOfTheNtk) {
   summary.cols = 64;
   const auto resolved = [&](Params params) {
     params.try_emplace("bias", "0");
-    const auto infos = find_feature_map("ntk-rf").options();
-    return resolve_automatic(infos, params, summary, Scaling()).at("split");
+    return resolve_automatic(find_feature_map("ntk-rf"), params, summary, Scaling()).at("split");
   };
   EXPECT_EQ(resolved({{"features", "1024"}}), "true");
   EXPECT_EQ(resolved({{"features", "1024"}, {"bias", "1"}}), "false");  // 65 coordinates
@@ -255,8 +254,7 @@ TEST(SplitNetwork, AutomaticIsSettledForABaseMapToo) {
   const auto resolved = [&](Params params) {
     params.try_emplace("bias", "0");
     params.try_emplace("base", "ntk-rf");
-    const auto infos = find_feature_map("tefm").options();
-    const Params found = resolve_automatic(infos, params, summary, Scaling());
+    const Params found = resolve_automatic(find_feature_map("tefm"), params, summary, Scaling());
     const auto options = found.find("base-options");
     return options == found.end() ? "" : options->second;
   };

@@ -28,6 +28,7 @@ struct SkeletonMapOptions {
   bool deduplicate = true;
   bool hybrid = false;
 
+  static void resolve(OpenOptions& options) { SkeletonOptions::resolve(options); }
   void describe(OptionVisitor& v) {
     v.integer("features", features, {1, 1 << 24}, "number of distinct features");
     kernel.describe(v);

@@ -57,9 +57,9 @@ SampledMap::SampledMap(RowSource& source, const DataSummary& summary, std::strin
       summary_(summary),
       map_(std::move(map)),
       entry_(find_feature_map(map_)),
-      scaling_(make_scaling(resolve_scale(sample.scale, summary, entry_.options()), summary)),
+      scaling_(make_scaling(resolve_scale(sample.scale, summary, entry_.convolves), summary)),
       given_(options),
-      resolved_(entry_.complete(resolve_automatic(entry_.options(), options, summary, scaling_))),
+      resolved_(entry_.complete(resolve_automatic(entry_, options, summary, scaling_))),
       sample_(draw_sample(source, summary, sample, progress)),
       memory_limit_(memory_limit) {
   scaling_.apply(sample_);
@@ -67,12 +67,11 @@ SampledMap::SampledMap(RowSource& source, const DataSummary& summary, std::strin
 
 Params SampledMap::options(Index features) const {
   // Numbers (bandwidth, bias) hold for every size; choices (split) depend on it.
-  const auto infos = entry_.options();
   Params all = given_;
-  for (const OptionInfo& info : infos)
+  for (const OptionInfo& info : entry_.options())
     if (info.type == OptionType::automatic) all[info.name] = resolved_.at(info.name);
   all["features"] = std::to_string(features);
-  return entry_.complete(resolve_automatic(infos, all, summary_, scaling_));
+  return entry_.complete(resolve_automatic(entry_, all, summary_, scaling_));
 }
 
 Matrix<float> SampledMap::features(Index count, std::uint64_t seed, double* seconds,

@@ -41,7 +41,7 @@ std::string model_facts(const FitResult& result, const DataSummary& summary) {
       {"map", model.recipe.map},
       {"features", fmt::format("{}", model.linear.weights.rows())},
       {"scale", kScaleNames[static_cast<int>(report.scale)]},
-      {"solver", kSolverNames[static_cast<int>(report.solver)]},
+      {"solver", report.solver},
       {"lambda", html::number(report.lambda)},
       {"quality", report.quality ? describe(*report.quality) : "not known"},
       {"time", fmt::format("{:.2f} s", report.seconds.total)},

@@ -274,7 +274,7 @@ FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const P
   const double features_of_all = measured.feature_seconds > 0
                                      ? measured.feature_seconds * static_cast<double>(summary.rows)
                                      : measured.slowdown * pass;
-  return {features, rest + features_of_all, choice.entry->bytes(problem), choice.entry->name()};
+  return {features, rest + features_of_all, choice.entry->bytes(problem), choice.entry->name};
 }
 
 Plan make_plan(RowSource& source, const DataSummary& summary, const std::string& map,

@@ -20,7 +20,23 @@ double l1_distance(std::span<const double> x, std::span<const double> y) {
   return sum;
 }
 
+/// Bandwidths around the median distance.
+std::vector<KernelCandidate> bandwidth_candidates(double distance, int first_place) {
+  std::vector<KernelCandidate> all;
+  for (const double part : {1.0, 0.5, 2.0, 0.25})
+    all.push_back({{{"bandwidth", format_number(part * distance), format_number(part)}},
+                   first_place + static_cast<int>(all.size())});
+  return all;
+}
+
 }  // namespace
+
+std::vector<KernelCandidate> GaussianKernel::candidates(const DataLook& data) {
+  return bandwidth_candidates(data.typical_distance(DistanceNorm::l2), 100);
+}
+std::vector<KernelCandidate> LaplacianL2Kernel::candidates(const DataLook& data) {
+  return bandwidth_candidates(data.typical_distance(DistanceNorm::l2), 200);
+}
 
 GaussianKernel::GaussianKernel(const Options& options)
     : bandwidth_(resolved(options.bandwidth, "kernel gaussian", "bandwidth")) {}

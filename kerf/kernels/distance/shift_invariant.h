@@ -18,8 +18,12 @@
 
 namespace kerf::detail {
 
+/// The automatic bandwidth is a median of the distances that the kernel falls off with.
+template <DistanceNorm kNorm>
 struct BandwidthOptions {
   std::optional<double> bandwidth;  // s
+
+  static void resolve(OpenOptions& options) { options.settle_distance("bandwidth", kNorm); }
 
   void describe(OptionVisitor& v) {
     v.automatic("bandwidth", bandwidth, kAnyPositive,
@@ -29,11 +33,12 @@ struct BandwidthOptions {
 
 class GaussianKernel final : public Kernel {
  public:
-  using Options = BandwidthOptions;
+  using Options = BandwidthOptions<DistanceNorm::l2>;
   static constexpr const char* kName = "gaussian";
   static constexpr const char* kSummary = "exp(-|x-y|^2 / (2 s^2)), s the bandwidth";
 
   explicit GaussianKernel(const Options& options);
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
 
   PairForm form() const override;
   void pointwise(std::span<const float> number, std::span<const float> other,
@@ -48,7 +53,7 @@ class GaussianKernel final : public Kernel {
 
 class LaplacianKernel final : public Kernel {
  public:
-  using Options = BandwidthOptions;
+  using Options = BandwidthOptions<DistanceNorm::l1>;
   static constexpr const char* kName = "laplacian";
   static constexpr const char* kSummary = "exp(-|x-y|_1 / s), the sum of absolute differences";
 
@@ -67,11 +72,12 @@ class LaplacianKernel final : public Kernel {
 
 class LaplacianL2Kernel final : public Kernel {
  public:
-  using Options = BandwidthOptions;
+  using Options = BandwidthOptions<DistanceNorm::l2>;
   static constexpr const char* kName = "laplacian-l2";
   static constexpr const char* kSummary = "exp(-|x-y| / s), the Euclidean distance";
 
   explicit LaplacianL2Kernel(const Options& options);
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
 
   PairForm form() const override;
   void pointwise(std::span<const float> number, std::span<const float> other,
@@ -86,7 +92,7 @@ class LaplacianL2Kernel final : public Kernel {
 
 class CauchyKernel final : public Kernel {
  public:
-  using Options = BandwidthOptions;
+  using Options = BandwidthOptions<DistanceNorm::l2>;
   static constexpr const char* kName = "cauchy";
   static constexpr const char* kSummary = "product over coordinates of 1 / (1 + (x_j-y_j)^2 / s^2)";
 

@@ -35,8 +35,4 @@ double median_distance(const RowsView& rows, DistanceNorm norm) {
   return distances.empty() ? 1 : median(distances);
 }
 
-DistanceNorm bandwidth_norm(std::string_view kernel) {
-  return kernel == "laplacian" ? DistanceNorm::l1 : DistanceNorm::l2;
-}
-
 }  // namespace kerf::detail

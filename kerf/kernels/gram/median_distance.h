@@ -15,18 +15,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string_view>
-
-#include "kerf/core/view.h"
+#include "kerf/kernels/automatic.h"
 
 namespace kerf::detail {
 
-enum class DistanceNorm { l1, l2 };
-
 /// The median distance of two of the rows; of more than 1,000 rows, evenly spaced ones are used.
 double median_distance(const RowsView& rows, DistanceNorm norm);
-
-/// The distance that the bandwidth of this kernel is a median of.
-DistanceNorm bandwidth_norm(std::string_view kernel);
 
 }  // namespace kerf::detail

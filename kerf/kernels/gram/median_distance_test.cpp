@@ -7,6 +7,7 @@
 
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
+#include "kerf/kernels/kernel.h"
 
 namespace kerf::detail {
 namespace {
@@ -56,9 +57,23 @@ TEST(MedianDistance, IsTheSameForSparseRowsAndForManyRows) {
 }
 
 TEST(MedianDistance, FollowsTheKernel) {
-  EXPECT_EQ(bandwidth_norm("laplacian"), DistanceNorm::l1);
-  for (const char* name : {"gaussian", "laplacian-l2", "cauchy"})
-    EXPECT_EQ(bandwidth_norm(name), DistanceNorm::l2);
+  struct Look final : DataLook {
+    using DataLook::DataLook;
+    double typical_distance(DistanceNorm norm) const override {
+      return norm == DistanceNorm::l1 ? 1 : 2;
+    }
+    double typical_length() const override { return 3; }
+  };
+  const DataSummary summary;
+  const Look look(summary);
+  const auto bandwidth = [&](const char* kernel) {
+    Params params;
+    OpenOptions options(params, look);
+    find_kernel(kernel).resolve(options);
+    return params.at("bandwidth");
+  };
+  EXPECT_EQ(bandwidth("laplacian"), "1");
+  for (const char* name : {"gaussian", "laplacian-l2", "cauchy"}) EXPECT_EQ(bandwidth(name), "2");
 }
 
 }  // namespace

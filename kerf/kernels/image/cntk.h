@@ -51,6 +51,7 @@ struct CntkOptions {
   bool train_first_layer = false;
   bool mirror = false;
 
+  static void resolve(OpenOptions& options) { options.settle_image("image"); }
   void describe(OptionVisitor& v) {
     v.text("image", image,
            "HEIGHTxWIDTHxCHANNELS of a row; auto: as the data says, a table's rows are one pixel");
@@ -80,8 +81,10 @@ class CntkKernel final : public Kernel {
  public:
   using Options = CntkOptions;
   static constexpr const char* kName = "cntk";
+  static constexpr const char* kPythonName = "CNTK";
   static constexpr const char* kSummary =
       "convolutional neural tangent kernel of infinitely wide networks on images";
+  static constexpr bool kConvolves = true;
 
   explicit CntkKernel(const Options& options);
 

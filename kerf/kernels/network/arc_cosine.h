@@ -45,9 +45,11 @@ struct ArcCosineOptions {
   Index order = 1;
   std::optional<double> bias;
 
+  static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
     v.integer("order", order, {0, 1}, "0: steps, 1: rectified linear units");
     v.automatic("bias", bias, {0, 1e150}, "constant coordinate appended to every row");
+    v.as_is("0");
   }
 };
 
@@ -55,6 +57,7 @@ class ArcCosineKernel final : public Kernel {
  public:
   using Options = ArcCosineOptions;
   static constexpr const char* kName = "arccos";
+  static constexpr const char* kPythonName = "ArcCosine";
   static constexpr const char* kSummary = "arc-cosine kernel of order 0 or 1 (one random layer)";
 
   explicit ArcCosineKernel(const Options& options);

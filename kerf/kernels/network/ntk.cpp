@@ -19,7 +19,31 @@ void of_angles(Network network, Index depth, const Activation& activation,
   }
 }
 
+/// Networks of these depths with biases around the typical length of a row, bias by bias.
+std::vector<KernelCandidate> network_candidates(const DataLook& data,
+                                                std::initializer_list<int> depths,
+                                                int first_place) {
+  std::vector<KernelCandidate> all;
+  int place = first_place;
+  for (const double bias : {1.0, 0.3, 3.0, 0.0}) {
+    int next = place;
+    for (const int depth : depths)
+      all.push_back({{{"depth", std::to_string(depth), std::to_string(depth)},
+                      {"bias", format_number(bias * data.typical_length()), format_number(bias)}},
+                     next++});
+    place += 10;
+  }
+  return all;
+}
+
 }  // namespace
+
+std::vector<KernelCandidate> NtkKernel::candidates(const DataLook& data) {
+  return network_candidates(data, {1, 2, 3, 5}, 0);
+}
+std::vector<KernelCandidate> NngpKernel::candidates(const DataLook& data) {
+  return network_candidates(data, {1, 2}, 4);
+}
 
 double nngp_of_cosine(Cosine a, Index depth, const Activation& activation) {
   for (Index layer = 0; layer < depth; ++layer) a = activation.dual(a);

@@ -30,9 +30,11 @@ struct NtkOptions {
   std::optional<double> bias;
   ActivationOptions activation;
 
+  static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
     v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
     v.automatic("bias", bias, {0, 1e150}, "constant coordinate appended to every row");
+    v.as_is("0");
     activation.describe(v);
   }
 };
@@ -45,9 +47,11 @@ class NngpKernel final : public Kernel {
  public:
   using Options = NtkOptions;
   static constexpr const char* kName = "nngp";
+  static constexpr const char* kPythonName = "NNGP";
   static constexpr const char* kSummary = "infinitely wide random network (Gaussian process)";
 
   explicit NngpKernel(const Options& options);
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
 
   PairForm form() const override;
   void pointwise(std::span<const float> number, std::span<const float> other,
@@ -66,9 +70,11 @@ class NtkKernel final : public Kernel {
  public:
   using Options = NtkOptions;
   static constexpr const char* kName = "ntk";
+  static constexpr const char* kPythonName = "NTK";
   static constexpr const char* kSummary = "neural tangent kernel of an infinitely wide network";
 
   explicit NtkKernel(const Options& options);
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
 
   PairForm form() const override;
   void pointwise(std::span<const float> number, std::span<const float> other,

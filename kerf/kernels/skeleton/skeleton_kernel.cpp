@@ -14,6 +14,25 @@ namespace {
 constexpr Index kLanes = 16;  // pairs at a time
 using Lanes = std::array<double, kLanes>;
 
+/// Columns that were one text column: in every row one of them is 1, so that their means sum to 1.
+std::vector<std::vector<Index>> one_hot_groups(const DataSummary& summary) {
+  std::vector<std::vector<Index>> groups;
+  double sum = 1;
+  for (std::size_t k = 0; k < summary.one_hot.size(); ++k) {
+    if (!summary.one_hot[k]) {
+      sum = 1;
+      continue;
+    }
+    if (sum > 1 - 1e-9) {
+      groups.emplace_back();
+      sum = 0;
+    }
+    groups.back().push_back(static_cast<Index>(k));
+    sum += summary.mean[k];
+  }
+  return groups;
+}
+
 std::size_t numbers_of(const BaseSpace& base) {
   switch (base.kind) {
     case BaseKind::sign:
@@ -63,6 +82,13 @@ void base_values(const BaseSpace& base, const double* left, const Lanes* right, 
 }
 
 }  // namespace
+
+void SkeletonOptions::resolve(OpenOptions& options) {
+  options.settle_image("image");
+  if (const auto text = options.params().find("skeleton"); text != options.params().end())
+    text->second = fill_table_skeleton(load_skeleton_text(text->second), options.summary().cols,
+                                       one_hot_groups(options.summary()));
+}
 
 namespace {
 

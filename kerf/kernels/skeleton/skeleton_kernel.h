@@ -17,9 +17,12 @@ struct SkeletonOptions {
   std::string skeleton = "circle 1, full relu";
   std::string image = "auto";
 
+  /// A file by what it holds, a table by its columns.
+  static void resolve(OpenOptions& options);
   void describe(OptionVisitor& v) {
     v.text("skeleton", skeleton,
            "layers, as in 'circle 0.5, conv 5/2 relu, full relu', or a JSON file");
+    v.may_be_file(load_skeleton_text);
     v.text("image", image, "shape of the rows as images, HxWxC; auto: that of the data");
   }
 

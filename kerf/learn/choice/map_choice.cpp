@@ -30,7 +30,7 @@ constexpr Index kMostFeatureRows = 8192;            // and where they are few
 constexpr Index kLeastRows = 100;                   // fewer tell nothing
 constexpr Index kFewestFeatures = 256, kMostFeatures = 2048;
 constexpr std::size_t kFinalists = 3;
-constexpr std::size_t kKeptPart = 3;   // of a family, one in so many goes on,
+constexpr std::size_t kKeptPart = 3;   // of a kernel, one in so many goes on,
 constexpr std::size_t kLeastKept = 2;  // and two: more rows may want a narrower kernel
 constexpr double kHopeless = 2;        // an error so many times the best: no more work for it
 constexpr double kFewFlops = 1.2e10;   // sums of one trial: a tenth of a second
@@ -40,24 +40,15 @@ constexpr Index kGramColumns = 512;      // of features that dual_ridge.cpp make
 constexpr Index kGramScratch = 4 << 20;  // of a thread that computes tiles of distances
 constexpr int kLeastFeatureStep = -12;   // as in dual_ridge.cpp
 constexpr int kStartStep = -3;           // first lambda looked at: unit 10^-1.5
-constexpr Index kWideRows = 128;  // from here on fast transforms are quicker: bench/fourier_bench
-constexpr Index kWideSparseRows = 16384;
 
 /// Errors closer than this are equal: rounding must not decide.
 constexpr double kTie = 1e-9;
 
 std::string number_of(double value) { return fmt::format("{:.4g}", value); }
 
-/// A registered map, or null.
-const FeatureMapEntry* registered(std::string_view name) {
-  for (const FeatureMapEntry& entry : feature_maps())
-    if (entry.name == name) return &entry;
-  return nullptr;
-}
-
 /// The candidate with the user's options put in, or nothing if its map does not take them.
 std::optional<MapCandidate> agree(MapCandidate candidate, const Params& given) {
-  const auto infos = registered(candidate.map)->options();
+  const auto infos = find_feature_map(candidate.map).options();
   for (const auto& [name, value] : given) {
     const auto info = std::ranges::find(infos, name, &OptionInfo::name);
     if (info == infos.end()) return std::nullopt;
@@ -110,8 +101,10 @@ struct Sample {
 std::unique_ptr<FeatureMap> make_map(const MapCandidate& candidate, Index features,
                                      const Sample& sample) {
   const FeatureMapEntry& entry = find_feature_map(candidate.map);
-  const Recipe recipe{candidate.map, entry.complete(with_features(candidate.options, features)),
-                      static_cast<std::uint64_t>(sample.options.seed), sample.rows.x().cols()};
+  Recipe recipe{candidate.map, entry.complete(with_features(candidate.options, features)),
+                static_cast<std::uint64_t>(sample.options.seed), sample.rows.x().cols()};
+  MemorySource rows(sample.rows.x(), {});
+  recipe.fit(rows, sample.options.memory_limit);
   return recipe.make(sample.options.memory_limit);
 }
 
@@ -153,18 +146,18 @@ void sort_trials(std::vector<MapChoice::Trial>& trials, std::size_t count) {
       [](const auto& a, const auto& b) { return a.errors.back() < b.errors.back() * (1 - kTie); });
 }
 
-/// Who goes on: the best of each family, and the best of all.  They move to the front.
+/// Who goes on: the best of each kernel, and the best of all.  They move to the front.
 std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) {
   std::map<std::string, std::size_t> members, seen;
-  for (std::size_t i = 0; i < count; ++i) ++members[trials[i].candidate.family];
+  for (std::size_t i = 0; i < count; ++i) ++members[trials[i].candidate.kernel];
   std::vector<bool> stays;
   const double hopeless = kHopeless * trials.front().errors.back();
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string& family = trials[i].candidate.family;
+    const std::string& kernel = trials[i].candidate.kernel;
     const std::size_t places =
-        std::max<std::size_t>(kLeastKept, (members[family] + kKeptPart - 1) / kKeptPart);
+        std::max<std::size_t>(kLeastKept, (members[kernel] + kKeptPart - 1) / kKeptPart);
     const bool near = trials[i].errors.back() <= hopeless || trials[i].errors.size() == 1;
-    stays.push_back(i < kFinalists || (seen[family]++ < places && near));
+    stays.push_back(i < kFinalists || (seen[kernel]++ < places && near));
   }
   std::vector<MapChoice::Trial> kept, dropped;
   for (std::size_t i = 0; i < count; ++i)
@@ -278,55 +271,62 @@ std::string explain(const MapChoice& choice) {
                                                 : fmt::format("{} features", round.features));
 }
 
+/// A kernel and what it is a candidate with.
+struct Offer {
+  const KernelEntry* kernel;
+  KernelCandidate candidate;
+};
+
+/// Of all kernels that declare themselves candidates, each in its place.
+std::vector<Offer> offers(const DataLook& look) {
+  std::vector<Offer> all;
+  for (const KernelEntry& kernel : kernels())
+    if (kernel.candidates != nullptr)
+      for (KernelCandidate& candidate : kernel.candidates(look))
+        all.push_back({&kernel, std::move(candidate)});
+  std::ranges::stable_sort(all, {}, [](const Offer& offer) { return offer.candidate.place; });
+  return all;
+}
+
+/// "ntk, depth 2, bias 1": what the user gave stands there as it was given.
+std::string label_of(const Offer& offer, const Params& given) {
+  std::string label = offer.kernel->name;
+  for (const auto& [option, value, shown] : offer.candidate.settings) {
+    const auto found = given.find(option);
+    const bool is_own = found == given.end() || found->second == "auto";
+    label += fmt::format(", {} {}", option, is_own ? shown : found->second);
+  }
+  return label;
+}
+
+/// The first map that stands for the kernel; nothing if it does not take the options given.
+std::optional<MapCandidate> stand_in(const Offer& offer, const Params& given,
+                                     const DataSummary& summary, bool may_learn) {
+  const Params options = offer.candidate.options();
+  for (const FeatureMapEntry& map : feature_maps()) {
+    if (map.stands_for == nullptr || (map.fit != nullptr && !may_learn)) continue;
+    if (auto own = map.stands_for(offer.kernel->name, options, summary))
+      return agree({map.name, std::move(*own), label_of(offer, given), offer.kernel->name, options},
+                   given);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
-                                         const Scaling& scaling) {
+                                         const Scaling& scaling, bool may_learn) {
   Params fixed = given;
   fixed.erase("features");
   std::vector<MapCandidate> candidates;
-  const auto offer = [&](const char* map, Params options, std::string label) {
-    if (registered(map) == nullptr) return;
-    const std::string family = label.substr(0, label.find(','));
-    auto candidate = agree({map, std::move(options), std::move(label), family}, fixed);
-    if (!candidate) return;
+  for (const Offer& offer : offers(ScaledLook(summary, scaling))) {
+    auto candidate = stand_in(offer, fixed, summary, may_learn);
+    if (!candidate) continue;
     const auto same = [&](const MapCandidate& other) {
       return other.map == candidate->map && other.options == candidate->options;
     };
     if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(*candidate));
-  };
-  // What the user gave stands in the label too.
-  const auto shown = [&](const char* name, const std::string& own) {
-    const auto given_value = fixed.find(name);
-    const bool is_own = given_value == fixed.end() || given_value->second == "auto";
-    return fmt::format("{} {}", name, is_own ? own : given_value->second);
-  };
-  const double length = scaling.typical_norm(summary);
-  const auto network = [&](const char* map, const char* kernel, int depth, double bias) {
-    Params options{{"bias", format_number(bias * length)}};
-    if (depth > 0) options["depth"] = std::to_string(depth), options["kernel"] = kernel;
-    offer(map, options,
-          fmt::format("{}, {}, {}", kernel, shown("depth", std::to_string(std::max(depth, 1))),
-                      shown("bias", fmt::format("{:g}", bias))));
-  };
-  for (const double bias : {1.0, 0.3, 3.0, 0.0}) {
-    for (const int depth : {1, 2, 3, 5}) network("ntk-rf", "ntk", depth, bias);
-    network("arccos", "nngp", 0, bias);
-    network("ntk-rf", "nngp", 2, bias);
   }
-  const double distance = typical_distance(summary, scaling);
-  // Sparse rows are quick to multiply, but the matrix of so many columns is not quick to draw.
-  const bool is_wide = summary.cols >= (summary.is_sparse ? kWideSparseRows : kWideRows);
-  Params structured;
-  if (is_wide) structured["directions"] = "structured";
-  for (const char* kernel : {"gaussian", "laplacian-l2"})
-    for (const double bandwidth : {1.0, 0.5, 2.0, 0.25}) {
-      Params options = structured;
-      options["kernel"] = kernel;
-      options["bandwidth"] = format_number(bandwidth * distance);
-      offer(is_wide ? "orf" : "rff", options,
-            fmt::format("{}, {}", kernel, shown("bandwidth", fmt::format("{:g}", bandwidth))));
-    }
   if (candidates.empty()) {
     if (const auto kernel = fixed.find("kernel"); kernel != fixed.end())
       find_kernel(kernel->second);
@@ -355,16 +355,16 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
 }
 
 std::optional<Params> exact_options(const MapCandidate& candidate, const Params& given) {
-  const auto infos = find_kernel(candidate.family).options();
+  const auto infos = find_kernel(candidate.kernel).options();
   const auto knows = [&](const std::string& name) {
     return name == "kernel" || std::ranges::find(infos, name, &OptionInfo::name) != infos.end();
   };
   for (const auto& [name, value] : given)
     if (name != "features" && !knows(name)) return std::nullopt;
-  Params options{{"kernel", candidate.family}};
-  if (knows("depth")) options["depth"] = "1";  // of the maps that have no depth
+  Params options = candidate.kernel_options;
   for (const auto& [name, value] : candidate.options)
-    if (name != "kernel" && knows(name)) options[name] = value;
+    if (knows(name)) options[name] = value;
+  options["kernel"] = candidate.kernel;
   return options;
 }
 

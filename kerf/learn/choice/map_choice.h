@@ -1,7 +1,8 @@
 // Which kernel, and with it which feature map: successive halving on a sample of the rows.
 //
-// Candidates (those whose map is registered; s: median distance of two rows, b: typical length of a
-// row, so that --bandwidth and --bias mean what they mean everywhere):
+// Candidates: what the kernels' registry lines declare (KernelEntry::candidates), with the first map
+// of the registry that stands for each (FeatureMapEntry::stands_for).  Today (s: median distance of
+// two rows, b: typical length of a row, so that --bandwidth and --bias mean what they mean everywhere):
 //   ntk      depths 1, 2, 3, 5     bias 0, 0.3 b, b, 3 b      map ntk-rf
 //   nngp     depths 1, 2           bias 0, 0.3 b, b, 3 b      maps arccos, ntk-rf
 //   gaussian, laplacian-l2         bandwidth s/4, s/2, s, 2s   map rff; wide rows: orf, structured
@@ -35,9 +36,13 @@
 namespace kerf::detail {
 
 /// All candidates, or those that agree with the options that the user gave.  Error (usage) if no
-/// candidate's map knows one of them.
+/// candidate's map knows one of them.  `may_learn`: maps that learn from all rows, too.
 std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
-                                         const Scaling& scaling);
+                                         const Scaling& scaling, bool may_learn = true);
+/// What the last argument is for a fit of these options.
+inline bool may_learn_map(const FitOptions& options) {
+  return !options.needs_features && !options.variance && options.checkpoint.empty();
+}
 
 struct MapChoiceOptions {
   Index features = 4096;  ///< of the fit to come

@@ -11,6 +11,7 @@
 #include "kerf/learn/lambda/leave_one_out.h"
 #include "kerf/learn/lambda/pair_table.h"
 #include "kerf/learn/rows/training_rows.h"
+#include "kerf/learn/solvers/solver.h"
 
 namespace kerf::detail {
 namespace {
@@ -47,12 +48,12 @@ MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets,
     const auto [step, error] = problem.search(kStartStep, 2);
     choice.trials.push_back({std::move(candidate), {error}, step});
   };
-  attempt(*LinearFeatures::kernel({}), {LinearFeatures::kName, {}, kLinear, kLinear});
+  attempt(*LinearFeatures::kernel({}), {LinearFeatures::kName, {}, kLinear, kLinear, {}});
   for (const double bandwidth : {1.0, 2.0}) {
     const Params options{{"kernel", "gaussian"},
                          {"bandwidth", format_number(bandwidth * distance)}};
     attempt(*find_feature_map("rff").kernel(options),
-            {"rff", options, fmt::format("gaussian, bandwidth {:g}", bandwidth), "gaussian"});
+            {"rff", options, fmt::format("gaussian, bandwidth {:g}", bandwidth), "gaussian", {}});
   }
   std::ranges::stable_sort(choice.trials, {}, [](const auto& t) { return t.errors.back(); });
   return choice;
@@ -62,16 +63,16 @@ MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets,
 bool may_be_linear(const FitJob& job, const Params& map_options) {
   const FitOptions& o = job.options;
   return map_options.empty() && job.summary.cols > kFeatures && o.loss == Loss::squared &&
-         (o.solver == Solver::automatic || o.solver == Solver::sparse) && !o.needs_features &&
-         o.validation == Validation::folds && !o.lambda_per_target && !o.variance &&
-         o.checkpoint.empty() && job.summary.copies == 1;
+         (o.solver == kAutoSolver || solver_traits(o.solver).takes_sparse_rows) &&
+         !o.needs_features && o.validation == Validation::folds && !o.lambda_per_target &&
+         !o.variance && o.checkpoint.empty() && job.summary.copies == 1;
 }
 
 }  // namespace
 
 bool SparseChoice::linear_does() const {
   const auto linear =
-      std::ranges::find(kernels.trials, kLinear, [](const auto& t) { return t.candidate.family; });
+      std::ranges::find(kernels.trials, kLinear, [](const auto& t) { return t.candidate.kernel; });
   return linear != kernels.trials.end() &&
          linear->errors.back() <= (1 + kWorthwhile) * kernels.trials.front().errors.back();
 }
@@ -119,7 +120,7 @@ std::optional<MapChoice> prefers_linear(const FitJob& job, const Params& map_opt
   if (!may_be_linear(job, map_options) || !choice.linear_does()) return std::nullopt;
   MapChoice kernels = choice.kernels;
   const auto linear =
-      std::ranges::find(kernels.trials, kLinear, [](const auto& t) { return t.candidate.family; });
+      std::ranges::find(kernels.trials, kLinear, [](const auto& t) { return t.candidate.kernel; });
   std::rotate(kernels.trials.begin(), linear, linear + 1);
   kernels.reason = fmt::format(
       "of {} columns random features would be noise, and a linear model does as well as the exact "

@@ -35,7 +35,7 @@ bool prefers_exact(const FitJob& job, const Params& map_options) {
   const FitOptions& options = job.options;
   return !options.needs_features && !map_options.contains("features") &&
          (job.summary.copies == 1 || options.lambda) && job.summary.rows <= kExactRows &&
-         options.loss == Loss::squared && options.solver == Solver::automatic &&
+         options.loss == Loss::squared && options.solver == kAutoSolver &&
          options.validation == Validation::folds && options.lambda_grid.empty() &&
          !options.lambda_per_target && !options.variance && options.checkpoint.empty();
 }
@@ -120,7 +120,7 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   {
     const Stopwatch watch(total);
     const Scaling scaling = make_scaling(job.options.scale, job.summary);
-    auto candidates = map_candidates(map_options, job.summary, scaling);
+    auto candidates = map_candidates(map_options, job.summary, scaling, may_learn_map(job.options));
     MapChoiceOptions options;
     options.seed = job.options.seed;
     options.memory_limit = job.memory_limit;
@@ -177,7 +177,7 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
       const double before = best ? *best->report.cv_error : 0;
       if (best && next.report.metric != best->report.metric) {
         reason = fmt::format("{} features are solved for by {}, whose error is another", features,
-                             kSolverNames[static_cast<int>(next.report.solver)]);
+                             next.report.solver);
       } else if (!best || error < before) {
         const bool worthwhile = !best || error < before * (1 - kWorthwhile);
         best = std::move(next);

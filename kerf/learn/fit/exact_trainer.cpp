@@ -17,9 +17,9 @@ namespace {
 
 /// The kernel's options, complete and with numbers for "auto", and its name as "kernel".
 Params resolve_kernel(const Params& options, const DataSummary& summary, const Scaling& scaling) {
-  const auto infos = find_kernel(exact_kernel_name(options)).options();
-  Params params = resolve_automatic(infos, options, summary, scaling);
-  for (const OptionInfo& info : infos) params.try_emplace(info.name, info.default_value);
+  const KernelEntry& kernel = find_kernel(exact_kernel_name(options));
+  Params params = resolve_automatic(kernel, options, summary, scaling);
+  for (const OptionInfo& info : kernel.options()) params.try_emplace(info.name, info.default_value);
   return params;
 }
 
@@ -29,9 +29,9 @@ void check_exact_fit(const FitJob& job) {
                "--validation gcv is for feature maps: --map exact leaves one row out");
   KERF_REQUIRE(!job.options.lambda_per_target, usage,
                "--map exact chooses one lambda for all targets");
-  KERF_REQUIRE(job.options.solver == Solver::automatic || job.options.solver == Solver::dual, usage,
-               "--solver {} is for feature maps: --map exact solves among the rows",
-               kSolverNames[static_cast<int>(job.options.solver)]);
+  KERF_REQUIRE(job.options.solver == kAutoSolver || solver_traits(job.options.solver).among_rows,
+               usage, "--solver {} is for feature maps: --map exact solves among the rows",
+               job.options.solver);
   KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
                "--map exact leaves single rows out, but an image's copies would remain: give "
                "--lambda, or take a feature map");
@@ -40,8 +40,8 @@ void check_exact_fit(const FitJob& job) {
 /// Scaling and recipe, with numbers for everything automatic.
 void plan_model(const FitJob& job, const Params& options, FitResult& result) {
   auto& [model, outcome] = result;
-  const auto infos = find_kernel(exact_kernel_name(options)).options();
-  outcome.scale = resolve_scale(job.options.scale, job.summary, infos);
+  const KernelEntry& kernel = find_kernel(exact_kernel_name(options));
+  outcome.scale = resolve_scale(job.options.scale, job.summary, kernel.convolves);
   model.scaling = make_scaling(outcome.scale, job.summary);
   model.recipe = {kExactMap, resolve_kernel(options, job.summary, model.scaling),
                   static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
@@ -131,7 +131,7 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     }
     solve(job, rows, encoder, result);
   }
-  outcome.solver = Solver::dual;
+  outcome.solver = solver_that(&SolverTraits::among_rows).name;
   outcome.solver_reason = job.options.lambda
                               ? "Cholesky of the kernel matrix"
                               : "eigenvalues of the kernel matrix: every lambda at once";

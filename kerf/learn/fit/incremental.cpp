@@ -55,11 +55,12 @@ void check_block_by_block(const FitOptions& options) {
   KERF_REQUIRE(options.loss == Loss::squared, usage,
                "--loss {} needs all rows at once: block by block there is the squared loss",
                kLossNames[static_cast<int>(options.loss)]);
-  KERF_REQUIRE(options.solver == Solver::automatic || options.solver == Solver::cholesky ||
-                   options.solver == Solver::dual,
-               usage,
-               "--solver {} needs all rows at once: block by block there are cholesky and dual",
-               kSolverNames[static_cast<int>(options.solver)]);
+  std::vector<std::string> able;
+  for (const SolverEntry& entry : solvers())
+    if (entry.traits.block_by_block) able.emplace_back(entry.name);
+  KERF_REQUIRE(options.solver == kAutoSolver || solver_traits(options.solver).block_by_block, usage,
+               "--solver {} needs all rows at once: block by block there are {}", options.solver,
+               fmt::join(able, " and "));
   KERF_REQUIRE(options.validation == Validation::folds, usage,
                "--validation {} needs all rows at once: it cannot be had block by block",
                kValidationNames[static_cast<int>(options.validation)]);
@@ -94,12 +95,11 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
                "classification needs at least two classes, not {}", first.classes.size());
   Model& model = start_.model;
   const FeatureMapEntry& entry = find_feature_map(map);
-  const auto infos = entry.options();
   start_.report.scale = wants_sparse_choice(first, options)
                             ? choose_for_sparse(first, options, {}).scale
-                            : resolve_scale(options.scale, first, infos);
+                            : resolve_scale(options.scale, first, entry.convolves);
   model.scaling = make_scaling(start_.report.scale, first);
-  model.recipe = {map, entry.complete(resolve_automatic(infos, map_options, first, model.scaling)),
+  model.recipe = {map, entry.complete(resolve_automatic(entry, map_options, first, model.scaling)),
                   options.seed_of_map(), first.cols};
   if (options.clip && !first.image.present()) model.scaling.keep_range(first);
   map_ = model.recipe.make(memory_limit);
@@ -110,7 +110,7 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   model.image = first.image;
   model.is_sparse = first.is_sparse;
   model.training.asked = request_of(map, map_options, options, memory_limit);
-  if (options.solver == Solver::cholesky) start_sums();
+  if (solver_traits(options.solver).keeps_sums) start_sums();
 }
 
 IncrementalFit::IncrementalFit(const Model& model, const FitOptions& options, Index memory_limit)
@@ -165,7 +165,7 @@ void IncrementalFit::start_sums() {
   const Index left_out = problem.classification
                              ? LeftOutRows::kMost * (4 * problem.features + 8 * problem.outputs)
                              : 0;
-  require_memory(cholesky_solver().bytes(problem) + left_out, memory_limit_,
+  require_memory(solver_that(&SolverTraits::keeps_sums).bytes(problem) + left_out, memory_limit_,
                  fmt::format("training with {} features", map_->out_dim()),
                  "take fewer --features, a fixed --lambda, or raise --memory");
   const rng::Key key = rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("fold");
@@ -199,8 +199,8 @@ void IncrementalFit::add(RowBlock& block) {
                  "class number {} is not in 0 .. {}", block.targets(i, 0), classes - 1);
   // One lambda for each target needs sums.
   const bool fits_dual = rows_ + block.rows() <= map_->out_dim() && !options_.lambda_per_target;
-  KERF_REQUIRE(fits_dual || options_.solver != Solver::dual, usage,
-               "--solver dual is for fewer rows than features");
+  KERF_REQUIRE(fits_dual || !solver_traits(options_.solver).among_rows, usage,
+               "--solver {} is for fewer rows than features", options_.solver);
   for (const double weight : block.weights)
     KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "a row has the weight {}", weight);
   const InterruptScope whole_or_not_at_all([] {});
@@ -287,7 +287,8 @@ FitResult IncrementalFit::solve(const Progress& progress) {
   result.model.image = start.image;
   result.model.is_sparse = start.is_sparse;
   const bool dual = !buffers_;
-  result.report.solver = dual ? Solver::dual : Solver::cholesky;
+  result.report.solver =
+      solver_that(dual ? &SolverTraits::among_rows : &SolverTraits::keeps_sums).name;
   result.report.solver_reason = "block by block";
   if (dual)
     solve_dual(progress, result);

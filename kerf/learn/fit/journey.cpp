@@ -2,6 +2,7 @@
 #include "kerf/learn/fit/journey.h"
 
 #include "kerf/core/require.h"
+#include "kerf/learn/solvers/solver.h"
 
 namespace kerf::detail {
 namespace {
@@ -14,8 +15,8 @@ FitOptions options_of(const FitTask& task) {
   return options;
 }
 
-/// Stochastic gradients pass over the rows many times: one copy, another one in every pass.
-bool draws_afresh(const FitOptions& options) { return options.solver == Solver::sgd; }
+/// A solver that passes over the rows many times: one copy, another one in every pass.
+bool draws_afresh(const FitOptions& options) { return solver_traits(options.solver).fresh_rows; }
 
 AugmentOptions augmentation_of(const FitTask& task, const FitOptions& options) {
   auto augmentation = read_options<AugmentOptions>(task.augment_options, kOwner);

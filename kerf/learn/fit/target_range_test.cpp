@@ -133,7 +133,7 @@ TEST(ExtremeTargets, BlockByBlock) {
 TEST(ExtremeTargets, RefitFromKeptSums) {
   io::TestFolder folder;
   FitOptions options;
-  options.solver = Solver::cholesky;
+  options.solver = "cholesky";
   options.checkpoint = folder.path("sums");
   options.precision =
       Precision::double_;  // single sums a fit may refine, a refit has no rows for it

@@ -10,7 +10,6 @@
 #include "kerf/features/automatic.h"
 #include "kerf/features/learned/fitted_map.h"
 #include "kerf/features/linear_features.h"
-#include "kerf/kernels/skeleton/skeleton_text.h"
 #include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/choice/sparse_choice.h"
 #include "kerf/learn/fit/fit_kinds.h"
@@ -46,7 +45,7 @@ std::uint64_t fingerprint_of(const FitJob& job) {
 }
 
 /// Everything besides the map that the state of a fit depends on.
-std::string data_identity(const FitJob& job, Solver solver) {
+std::string data_identity(const FitJob& job, const SolverEntry& solver) {
   const DataSummary& summary = job.summary;
   const FitOptions& options = job.options;
   double means = 0, squares = 0;
@@ -54,29 +53,24 @@ std::string data_identity(const FitJob& job, Solver solver) {
     means += static_cast<double>(j + 1) * summary.mean[j];
     squares += static_cast<double>(j + 1) * summary.mean_square[j];
   }
-  std::string text =
-      fmt::format("{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}",
-                  summary.rows, summary.targets, summary.classes.size(), means, squares,
-                  fingerprint_of(job), static_cast<int>(solver), fold_count(options, summary.rows),
-                  static_cast<int>(options.loss), static_cast<int>(options.class_weight),
-                  static_cast<int>(options.precision), static_cast<int>(options.scale));
-  // Its weights at any moment depend on these; those of the other solvers are found anew.
-  if (solver == Solver::sgd)
-    text += fmt::format(", {:.17g} {} {} {} {:.17g}", options.lambda.value_or(0), options.folds,
-                        options.sgd.batch, static_cast<int>(options.sgd.schedule),
-                        options.sgd.learning_rate.value_or(0));
-  return text;
+  const std::string text = fmt::format(
+      "{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}", summary.rows,
+      summary.targets, summary.classes.size(), means, squares, fingerprint_of(job),
+      solver.traits.identity != nullptr ? solver.traits.identity : solver.name,
+      fold_count(options, summary.rows), static_cast<int>(options.loss),
+      static_cast<int>(options.class_weight), static_cast<int>(options.precision),
+      static_cast<int>(options.scale));
+  return solver.state_identity == nullptr ? text : text + solver.state_identity(options);
 }
 
 /// Scaling and recipe, with numbers for everything automatic.
 void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& map_options,
                 FitResult& result) {
   auto& [model, outcome] = result;
-  const auto infos = entry.options();
-  outcome.scale = resolve_scale(job.options.scale, job.summary, infos);
+  outcome.scale = resolve_scale(job.options.scale, job.summary, entry.convolves);
   model.scaling = make_scaling(outcome.scale, job.summary);
   model.recipe = {entry.name,
-                  entry.complete(resolve_automatic(infos, map_options, job.summary, model.scaling)),
+                  entry.complete(resolve_automatic(entry, map_options, job.summary, model.scaling)),
                   job.options.seed_of_map(), job.summary.cols};
   if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
 }
@@ -94,15 +88,15 @@ const SolverEntry& take_solver(const FitJob& job, const FeatureMapEntry& entry,
                                FitReport& outcome) {
   const SolverPlan plan = plan_solver(problem);
   require_fit_memory(job, entry, map_options, problem, plan);
-  outcome.solver = plan.choice.entry->solver;
+  outcome.solver = plan.choice.entry->name;
   outcome.solver_reason = plan.choice.reason;
   outcome.estimated_memory = plan.bytes;
   outcome.memory_note =
       memory_note(plan.bytes, job.memory_limit,
                   fmt::format("{}training with {} features{}",
-                              job.options.solver == Solver::automatic
+                              job.options.solver == kAutoSolver
                                   ? ""
-                                  : "--solver " + std::string(plan.choice.entry->name()) + ", ",
+                                  : "--solver " + std::string(plan.choice.entry->name) + ", ",
                               problem.features, job.options.variance ? " and variances" : ""));
   return *plan.choice.entry;
 }
@@ -118,7 +112,7 @@ LearnedMap learn_map(const FitJob& job, FitResult& result) {
   auto& [model, outcome] = result;
   const Stopwatch watch(outcome.seconds.features);
   ScaledSource scaled(job.source, model.scaling);
-  const bool one_solve = outcome.solver == Solver::cholesky && job.options.lambda;
+  const bool one_solve = solver_traits(outcome.solver).takes_penalty && job.options.lambda;
   LearnedMap learned;
   learned.state = model.recipe.fit(scaled, job.memory_limit, job.progress,
                                    one_solve ? &learned.penalty : nullptr);
@@ -132,7 +126,7 @@ LearnedMap learn_map(const FitJob& job, FitResult& result) {
 std::optional<Checkpoint> open_checkpoint(const FitJob& job, FitResult& result) {
   if (job.options.checkpoint.empty()) return std::nullopt;
   std::string& identity = result.model.training.identity;
-  identity = data_identity(job, result.report.solver);
+  identity = data_identity(job, find_solver(result.report.solver));
   return Checkpoint(job.options.checkpoint, {recipe_identity(result.model.recipe), identity},
                     job.options.checkpoint_interval);
 }
@@ -154,10 +148,18 @@ std::string recipe_identity(const Recipe& recipe) {
 
 FitRequest request_of(const std::string& map, Params map_options, const FitOptions& options,
                       Index memory_limit) {
-  // A skeleton may be the name of a file, which need not be there when the model is loaded.
-  if (const auto skeleton = map_options.find("skeleton"); skeleton != map_options.end())
-    skeleton->second = load_skeleton_text(skeleton->second);
-  return {map, std::move(map_options), write_options(options), options.map_seed, {}, memory_limit};
+  // A file that an option names need not be there when the model is loaded.
+  std::vector<OptionInfo> options_of_map;
+  if (map == kExactMap)
+    options_of_map = find_kernel(exact_kernel_name(map_options)).options();
+  else if (map != kAutoMap)
+    options_of_map = find_feature_map(map).options();
+  return {map,
+          load_files(options_of_map, std::move(map_options)),
+          write_options(options),
+          options.map_seed,
+          {},
+          memory_limit};
 }
 
 FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
@@ -174,7 +176,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
     const Stopwatch watch(outcome.seconds.total);
     plan_model(job, entry, map_options, result);
     Problem problem = problem_of(job, entry, model.recipe.options);
-    if (map == LinearFeatures::kName) problem.entries = sparse_entries(job.summary);
+    if (entry.keeps_rows) problem.entries = sparse_entries(job.summary);
     const SolverEntry& solver = take_solver(job, entry, map_options, problem, outcome);
     const LearnedMap learned = learn_map(job, result);
     std::optional<Checkpoint> checkpoint = open_checkpoint(job, result);
@@ -194,10 +196,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
 void check_fit_options(const FitOptions& options) {
   KERF_REQUIRE(!options.lambda || options.lambda_grid.empty(), usage,
                "--lambda is given and --lambda-grid is to choose from: take one of them");
-  KERF_REQUIRE(options.solver == Solver::sgd || options.sgd == SgdOptions{}, usage,
-               "--schedule, --learning-rate, --epochs, --batch and --patience are options of "
-               "--solver sgd, not of {}",
-               kSolverNames[static_cast<int>(options.solver)]);
+  check_solver_options(options);
 }
 
 void check_fit_memory(const FitJob& job, const std::string& map, const Params& map_options) {
@@ -209,7 +208,8 @@ void check_fit_memory(const FitJob& job, const std::string& map, const Params& m
   std::string name = map;
   if (map == kAutoMap) {  // any candidate: they differ little
     const Scaling scaling = make_scaling(job.options.scale, job.summary);
-    const MapCandidate any = map_candidates(map_options, job.summary, scaling).front();
+    const MapCandidate any =
+        map_candidates(map_options, job.summary, scaling, may_learn_map(job.options)).front();
     name = any.map;
     for (const auto& [option, value] : any.options) options[option] = value;
   }
@@ -294,10 +294,10 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   if (linear) result.report.map_choice = std::move(linear);
   if (!sparse.note.empty()) result.report.notes.push_back(sparse.note);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
-  if (!options.checkpoint.empty() && result.report.solver != Solver::cholesky)
-    result.report.notes.push_back(
-        fmt::format("solver {} keeps no sums in {}: kerf refit needs a fit with --solver cholesky",
-                    kSolverNames[static_cast<int>(result.report.solver)], options.checkpoint));
+  if (!options.checkpoint.empty() && !solver_traits(result.report.solver).keeps_sums)
+    result.report.notes.push_back(fmt::format(
+        "solver {} keeps no sums in {}: kerf refit needs a fit with --solver {}",
+        result.report.solver, options.checkpoint, solver_that(&SolverTraits::keeps_sums).name));
   restore_targets(summary.target_scale, result);
   warn_about_data(source, summary, result.report);
   judge_fit(result, options.class_weight);
@@ -308,6 +308,7 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
   check_fit_options(options);
   FitResult result{std::move(model), {}};
   FitReport& outcome = result.report;
+  outcome.solver = solver_that(&SolverTraits::keeps_sums).name;
   {
     const Stopwatch watch(outcome.seconds.total);
     // Models of before do not say what rows they are of.

@@ -222,7 +222,7 @@ TEST(Trainer, PenaltyStandsForWhitenedLandmarks) {
   const Data data = make_data(1000, false);
   const Params narrow = {{"features", "60"}, {"bandwidth", "0.4"}};
   FitOptions given, grid;
-  given.solver = grid.solver = Solver::cholesky;
+  given.solver = grid.solver = "cholesky";
   given.lambda = 1e-3;
   grid.lambda_grid = "1e-3";
   const auto by_penalty = fit_on(data, Task::regression, "nystrom", narrow, given);
@@ -274,7 +274,7 @@ TEST(Trainer, ExactKernelTakesTheGridAndRefusesWhatItCannotDo) {
   const auto result = fit_on(data, Task::regression, "exact", {{"kernel", "gaussian"}}, options);
   EXPECT_GE(result.report.lambda, 0.5);
   EXPECT_EQ(result.model.training.validation, "leave-one-out");
-  options.solver = Solver::pcg;
+  options.solver = "pcg";
   EXPECT_THROW(fit_on(data, Task::regression, "exact", {{"kernel", "gaussian"}}, options), Error);
 }
 

@@ -24,10 +24,10 @@ inline constexpr const char* kLossNames[] = {"squared", "logistic", "squared-hin
 enum class ClassWeight { none, balanced };
 inline constexpr const char* kClassWeightNames[] = {"none", "balanced"};
 
-/// automatic: by a cost model (solver.h);  the rest: one file solver_*.cpp each.
-enum class Solver { automatic, cholesky, dual, pcg, newton, sgd, sparse };
-inline constexpr const char* kSolverNames[] = {"auto",   "cholesky", "dual",  "pcg",
-                                               "newton", "sgd",      "sparse"};
+/// The solver that stands for a choice by a model of their cost (solver.h).
+inline constexpr const char* kAutoSolver = "auto";
+/// It and the names of all solvers, from their table (learn/solvers/solver.cpp).
+std::span<const char* const> solver_names();
 
 /// How lambda is chosen: fold_path.h and ridge.h; the other two spectral_path.h.
 enum class Validation { folds, gcv, leave_one_out };
@@ -63,7 +63,7 @@ struct SgdOptions {
 struct FitOptions {
   ScaleKind scale = ScaleKind::automatic;
   bool clip = true;
-  Solver solver = Solver::automatic;
+  std::string solver = kAutoSolver;
   Loss loss = Loss::squared;
   std::optional<double> lambda;
   std::string lambda_grid;
@@ -92,7 +92,7 @@ struct FitOptions {
         "of unit, rms and none on a sample");
     v.flag("clip", clip, "draw numbers outside a column's range in training back to it, smoothly");
     v.choice(
-        "solver", solver, kSolverNames,
+        "solver", solver, solver_names(),
         "how the weights are found; auto: the one expected to be quickest in the memory given");
     v.choice("loss", loss, kLossNames,
              "squared: regression, and classes by regression; logistic, squared-hinge: classes");

@@ -28,7 +28,8 @@ struct MapCandidate {
   Params options;  ///< what distinguishes it and nothing automatic; no number of features
   /// "ntk, depth 2, bias 1": lengths in units of the data's own (median distance, typical length).
   std::string label;
-  std::string family;  ///< the kernel: a round drops nobody's whole family
+  std::string kernel;     ///< its name: a round drops no kernel's last candidate
+  Params kernel_options;  ///< what distinguishes it as options of the kernel
 };
 
 struct MapChoice {
@@ -63,15 +64,15 @@ struct FitReport {
   std::optional<FitQuality> quality;  ///< beside a constant (fit_quality.h)
   std::vector<LambdaChoice::Point> path;  ///< lambdas tried
   ScaleKind scale = ScaleKind::none;      ///< what auto came to
-  Solver solver = Solver::cholesky;
-  std::string solver_reason;            ///< why this one, in words
-  Index estimated_memory = 0;           ///< before the fit began
-  std::string memory_note;              ///< for the first line of a report, or "" (fit_memory.h)
-  Index passes = 0;                     ///< over the features after the first; 0: a direct solver
-  double residual = 0;                  ///< of an iterative solver, relative and preconditioned
-  std::vector<std::string> notes;       ///< how the solver went about it
-  std::vector<std::string> warnings;    ///< what the user should know about the result
-  std::optional<MapChoice> map_choice;  ///< --map auto: what was tried and why it won
+  std::string solver;                     ///< its name
+  std::string solver_reason;              ///< why this one, in words
+  Index estimated_memory = 0;             ///< before the fit began
+  std::string memory_note;                ///< for the first line of a report, or "" (fit_memory.h)
+  Index passes = 0;                       ///< over the features after the first; 0: a direct solver
+  double residual = 0;                    ///< of an iterative solver, relative and preconditioned
+  std::vector<std::string> notes;         ///< how the solver went about it
+  std::vector<std::string> warnings;      ///< what the user should know about the result
+  std::optional<MapChoice> map_choice;    ///< --map auto: what was tried and why it won
   /// --features auto: every number of features tried.
   struct Growth {
     Index features;

@@ -50,11 +50,11 @@ FitResult fit_on(const Data& data, Task task, FitOptions options, const char* ma
 
 TEST(FitQuality, EverySolverSaysHowGoodItIsBesideAConstant) {
   for (const Task task : {Task::regression, Task::classification})
-    for (const Solver solver : {Solver::cholesky, Solver::pcg, Solver::sgd}) {
+    for (const std::string solver : {"cholesky", "pcg", "sgd"}) {
       FitOptions options;
       options.solver = solver;
       const auto [model, report] = fit_on(make_data(1, task), task, options);
-      ASSERT_TRUE(report.quality.has_value()) << kSolverNames[static_cast<int>(solver)];
+      ASSERT_TRUE(report.quality.has_value()) << solver;
       const FitQuality& quality = *report.quality;
       EXPECT_EQ(quality.metric, task == Task::regression ? "r2" : "accuracy");
       EXPECT_TRUE(quality.left_out());
@@ -79,7 +79,7 @@ TEST(FitQuality, AFitThatLearnsNothingSaysSo) {
 TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
   const Data data = make_data(1);
   FitOptions options;
-  options.solver = Solver::cholesky;
+  options.solver = "cholesky";
   const auto report = fit_on(data, Task::regression, options).report;
   // With five folds of random rows the constant's error is the variance, but for O(1/rows).
   double mean = 0, variance = 0;
@@ -89,7 +89,7 @@ TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
 }
 
 TEST(FitQuality, TrainingFigureIsNamedAndIsThatOfThePredictions) {
-  for (const Solver solver : {Solver::cholesky, Solver::pcg}) {
+  for (const std::string solver : {"cholesky", "pcg"}) {
     const Data data = make_data(1);
     FitOptions options;
     options.lambda = 1e-2;

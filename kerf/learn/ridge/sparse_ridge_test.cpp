@@ -151,7 +151,7 @@ TEST(WideSparseRows, TakeALinearModelByDefault) {
   const Words data = words(kAll, 12000, 30, 3);
   const auto [model, report] = fit_words(data, kTrained, {});
   EXPECT_EQ(model.recipe.map, "linear");
-  EXPECT_EQ(report.solver, Solver::sparse);
+  EXPECT_EQ(report.solver, "sparse");
   EXPECT_NE(report.scale, ScaleKind::rms);  // which ruins words
   ASSERT_TRUE(report.quality.has_value());
   EXPECT_EQ(report.quality->metric, "accuracy");
@@ -172,7 +172,7 @@ TEST(WideSparseRows, TakeALinearModelByDefault) {
 TEST(WideSparseRows, AGivenLambdaHasCalibratedProbabilitiesToo) {
   FitOptions options;
   options.lambda = 1e-2;
-  options.solver = Solver::sparse;
+  options.solver = "sparse";
   const auto [model, report] =
       fit_words(words(400, 9000, 20, 4), 400, options, "linear", {{"features", "9000"}});
   EXPECT_EQ(report.lambda, 1e-2);

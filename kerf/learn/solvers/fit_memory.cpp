@@ -53,11 +53,12 @@ std::vector<std::string> alternatives(const FitJob& job, const FeatureMapEntry& 
         o.lambda_per_target = false;
       }))
     ways.emplace_back("a --lambda instead of its choice");
-  if (job.options.solver != Solver::automatic &&
-      would_fit([](FitOptions& o) { o.solver = Solver::automatic; }))
+  if (job.options.solver != kAutoSolver && would_fit([](FitOptions& o) { o.solver = kAutoSolver; }))
     ways.emplace_back("--solver auto");
-  if (would_fit([](FitOptions& o) { o.solver = Solver::sgd; }))
-    ways.emplace_back("--solver sgd, which ends short of the least error");
+  for (const SolverEntry& other : solvers())
+    if (other.traits.drawback != nullptr &&
+        would_fit([&](FitOptions& o) { o.solver = other.name; }))
+      ways.push_back(fmt::format("--solver {}, {}", other.name, other.traits.drawback));
   return ways;
 }
 
@@ -96,7 +97,7 @@ void require_fit_memory(const FitJob& job, const FeatureMapEntry& entry, const P
   ways.emplace_back(job.memory_limit > 0 ? "more --memory" : "a machine with more memory");
   require_memory(
       plan.bytes, problem.most,
-      fmt::format("training with {} features by {}", problem.features, plan.choice.entry->name()),
+      fmt::format("training with {} features by {}", problem.features, plan.choice.entry->name),
       "take " + either(ways));
 }
 

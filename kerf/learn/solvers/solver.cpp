@@ -20,12 +20,66 @@ std::string about(double seconds) {
 
 }  // namespace
 
+// A solver's file defines SolverEntry x_solver(), which is declared where it stands in the table.
+#define KERF_SOLVER(name)               \
+  [] {                                  \
+    extern SolverEntry name##_solver(); \
+    return name##_solver();             \
+  }()
+
 std::span<const SolverEntry> solvers() {
   static const SolverEntry table[] = {
-      cholesky_solver(), dual_solver(), pcg_solver(),
-      newton_solver(),   sgd_solver(),  sparse_solver(),
+      KERF_SOLVER(cholesky),  //
+      KERF_SOLVER(dual),      //
+      KERF_SOLVER(pcg),       //
+      KERF_SOLVER(newton),    //
+      KERF_SOLVER(sgd),       //
+      KERF_SOLVER(sparse),    //
   };
   return table;
+}
+
+std::span<const char* const> solver_names() {
+  static const std::vector<const char*> names = [] {
+    std::vector<const char*> all = {kAutoSolver};
+    for (const SolverEntry& entry : solvers()) all.push_back(entry.name);
+    return all;
+  }();
+  return names;
+}
+
+const SolverEntry& find_solver(std::string_view name) {
+  for (const SolverEntry& entry : solvers())
+    if (entry.name == name) return entry;
+  const std::vector<std::string> names(solver_names().begin(), solver_names().end());
+  fail(ErrorKind::usage, "there is no solver '{}'{}; solvers are {}", name,
+       did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+SolverTraits solver_traits(std::string_view name) {
+  return name == kAutoSolver ? SolverTraits() : find_solver(name).traits;
+}
+
+const SolverEntry& solver_that(bool SolverTraits::*trait) {
+  const auto found = std::ranges::find_if(
+      solvers(), [&](const SolverEntry& entry) { return entry.traits.*trait; });
+  KERF_REQUIRE(found != solvers().end(), usage, "no solver can do what is asked for");
+  return *found;
+}
+
+void check_solver_options(const FitOptions& options) {
+  const Params given = write_options(options);
+  for (const SolverEntry& entry : solvers()) {
+    if (entry.options == nullptr || options.solver == entry.name) continue;
+    const auto own = entry.options();
+    const auto is_given = [&](const OptionInfo& o) { return given.at(o.name) != o.default_value; };
+    if (std::ranges::none_of(own, is_given)) continue;
+    std::string names;
+    for (const OptionInfo& option : own)
+      names += (names.empty() ? "--" : &option == &own.back() ? " and --" : ", --") + option.name;
+    fail(ErrorKind::usage, "{} are options of --solver {}, not of {}", names, entry.name,
+         options.solver);
+  }
 }
 
 double feature_pass_seconds(const Problem& p) {
@@ -38,12 +92,11 @@ SolverChoice choose_solver(const Problem& problem) {
   KERF_REQUIRE(problem.options.loss == Loss::squared || problem.classification, usage,
                "--loss {} is for classification; regression has the squared loss",
                kLossNames[static_cast<int>(problem.options.loss)]);
-  const Solver asked = problem.options.solver;
-  if (asked != Solver::automatic) {
-    const auto entry = std::ranges::find(solvers(), asked, &SolverEntry::solver);
-    const std::string refusal = entry->refuses(problem);
-    KERF_REQUIRE(refusal.empty(), usage, "--solver {} {}", entry->name(), refusal);
-    return {&*entry, "as asked"};
+  if (problem.options.solver != kAutoSolver) {
+    const SolverEntry& entry = find_solver(problem.options.solver);
+    const std::string refusal = entry.refuses(problem);
+    KERF_REQUIRE(refusal.empty(), usage, "--solver {} {}", entry.name, refusal);
+    return {&entry, "as asked"};
   }
   struct Candidate {
     const SolverEntry* entry;
@@ -57,24 +110,19 @@ SolverChoice choose_solver(const Problem& problem) {
     if (refusal.empty())
       candidates.push_back({&entry, entry.seconds(problem), entry.bytes(problem)});
     else
-      refusals += fmt::format("{}{} {}", refusals.empty() ? "" : "; ", entry.name(), refusal);
+      refusals += fmt::format("{}{} {}", refusals.empty() ? "" : "; ", entry.name, refusal);
   }
   KERF_REQUIRE(!candidates.empty(), usage, "no solver has all that is asked for: {}", refusals);
   const auto fits = [&](const Candidate& c) { return c.bytes <= problem.memory; };
-  const auto is = [](Solver solver) {
-    return [=](const Candidate& c) { return c.entry->solver == solver; };
-  };
-  if (candidates.size() > 1) std::erase_if(candidates, is(Solver::sgd));
-  // Fewer rows than features: sums in single precision are singular but for their rounding.
+  const auto has_drawback = [](const Candidate& c) { return c.entry->traits.drawback != nullptr; };
+  const auto wants_rows = [](const Candidate& c) { return c.entry->traits.wants_many_rows; };
+  if (!std::ranges::all_of(candidates, has_drawback)) std::erase_if(candidates, has_drawback);
   const bool another = std::ranges::any_of(
-      candidates, [&](const Candidate& c) { return !is(Solver::cholesky)(c) && fits(c); });
+      candidates, [&](const Candidate& c) { return !wants_rows(c) && fits(c); });
   if (another && problem.rows <= problem.features &&
       problem.options.precision == Precision::single_)
-    std::erase_if(candidates, is(Solver::cholesky));
-  // How many steps pcg will take is a guess: it must be worth a quarter.
-  const auto handicap = [&](const Candidate& c) {
-    return is(Solver::pcg)(c) ? 1.25 * c.seconds : c.seconds;
-  };
+    std::erase_if(candidates, wants_rows);
+  const auto handicap = [](const Candidate& c) { return c.entry->traits.handicap * c.seconds; };
   std::ranges::sort(candidates, [&](const Candidate& a, const Candidate& b) {
     if (fits(a) != fits(b)) return fits(a);
     return fits(a) ? handicap(a) < handicap(b) : a.bytes < b.bytes;
@@ -89,9 +137,9 @@ SolverChoice choose_solver(const Problem& problem) {
   std::string reason = fmt::format("about {} expected", about(best.seconds));
   for (const Candidate& other : std::span(candidates).subspan(1)) {
     if (!fits(other))
-      reason += fmt::format(", {} needs {}", other.entry->name(), human_bytes(other.bytes));
+      reason += fmt::format(", {} needs {}", other.entry->name, human_bytes(other.bytes));
     else if (handicap(other) < 100 * best.seconds)  // others nobody would consider
-      reason += fmt::format(", {} {}{}", other.entry->name(), about(other.seconds),
+      reason += fmt::format(", {} {}{}", other.entry->name, about(other.seconds),
                             other.seconds < best.seconds ? " if it takes few steps" : "");
   }
   return {best.entry, reason};

@@ -26,8 +26,28 @@ struct Problem {
   Index entries = 0;  ///< of all sparse rows, about, where features are the rows themselves; else 0
 };
 
+/// What others ask of a solver.
+struct SolverTraits {
+  /// How checkpoints know it, if not by its name: those of early versions have numbers.
+  const char* identity = nullptr;
+  /// What it does worse than the others, in words: auto takes it only where no other can do what is
+  /// asked for.
+  const char* drawback = nullptr;
+  /// Its time is a guess: it must be worth so many times what is expected.
+  double handicap = 1;
+  /// Sums of fewer rows than features in single precision are singular but for their rounding: auto
+  /// leaves them to others that fit.
+  bool wants_many_rows = false;
+  bool keeps_sums = false;         ///< in a checkpoint: what `kerf refit` solves again
+  bool takes_penalty = false;      ///< Problem::penalty, where lambda is given
+  bool takes_sparse_rows = false;  ///< Problem::entries: rows that are their own features
+  bool among_rows = false;         ///< one number a row, as the exact kernel has
+  bool block_by_block = false;     ///< rows may come after the fit (incremental.h)
+  bool fresh_rows = false;         ///< passes over the rows many times, which may differ each time
+};
+
 struct SolverEntry {
-  Solver solver;
+  const char* name;
   const char* summary;
   /// Why it cannot solve this problem, in words; "" if it can.
   std::string (*refuses)(const Problem&);
@@ -36,18 +56,23 @@ struct SolverEntry {
   /// Expected time, for comparison with the other solvers only.
   double (*seconds)(const Problem&);
   LinearModel (*fit)(const Problem&, TrainingRows&, FitReport&);
-
-  const char* name() const { return kSolverNames[static_cast<int>(solver)]; }
+  SolverTraits traits = {};
+  /// Options of a fit that are of no other solver; null: none.
+  std::vector<OptionInfo> (*options)() = nullptr;
+  /// What its state in a checkpoint depends on besides the data and the map, beginning with ", ";
+  /// null: nothing.
+  std::string (*state_identity)(const FitOptions&) = nullptr;
 };
 
-SolverEntry cholesky_solver();
-SolverEntry dual_solver();
-SolverEntry pcg_solver();
-SolverEntry newton_solver();
-SolverEntry sgd_solver();
-SolverEntry sparse_solver();
-
 std::span<const SolverEntry> solvers();
+/// The entry of that name; an unknown name is an Error (usage) with the nearest match.
+const SolverEntry& find_solver(std::string_view name);
+/// Its traits; those of no solver for "auto".
+SolverTraits solver_traits(std::string_view name);
+/// The first solver of the table that has this trait.
+const SolverEntry& solver_that(bool SolverTraits::*trait);
+/// Error (usage) if options are given that are another solver's.
+void check_solver_options(const FitOptions& options);
 
 struct SolverChoice {
   const SolverEntry* entry;
@@ -55,8 +80,8 @@ struct SolverChoice {
 };
 
 /// The solver asked for (Error (usage) if it cannot), or the quickest that keeps to the memory, or
-/// the leanest where none does: whether that is too much is for the caller to say.  sgd, which ends
-/// far from a minimiser, is taken only if it is named or nothing else can do what is asked for.
+/// the leanest where none does: whether that is too much is for the caller to say.  One that has a
+/// drawback is taken only if it is named or nothing else can do what is asked for.
 SolverChoice choose_solver(const Problem& problem);
 
 /// Lambda (given or chosen) and weights from the sums of folds.

@@ -336,7 +336,7 @@ LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool class
 }
 
 SolverEntry cholesky_solver() {
-  return {Solver::cholesky,
+  return {"cholesky",
           "sums over rows in one pass, then Cholesky: any number of rows",
           [](const Problem& p) {
             if (p.copies > 1 && !p.options.lambda && p.options.validation != Validation::folds)
@@ -345,7 +345,12 @@ SolverEntry cholesky_solver() {
           },
           bytes,
           seconds,
-          fit};
+          fit,
+          {.identity = "1",
+           .wants_many_rows = true,
+           .keeps_sums = true,
+           .takes_penalty = true,
+           .block_by_block = true}};
 }
 
 }  // namespace kerf::detail

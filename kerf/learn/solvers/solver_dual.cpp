@@ -65,7 +65,7 @@ double seconds(const Problem& p) {
 }  // namespace
 
 SolverEntry dual_solver() {
-  return {Solver::dual,
+  return {"dual",
           "among the rows, lambda by leave-one-out: fewer rows than features",
           [](const Problem& p) {
             if (p.copies > 1 && !p.options.lambda)
@@ -85,7 +85,8 @@ SolverEntry dual_solver() {
           },
           bytes,
           seconds,
-          fit};
+          fit,
+          {.identity = "2", .among_rows = true, .block_by_block = true}};
 }
 
 }  // namespace kerf::detail

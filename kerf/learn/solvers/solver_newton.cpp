@@ -199,7 +199,7 @@ double seconds(const Problem& p) {
 }  // namespace
 
 SolverEntry newton_solver() {
-  return {Solver::newton,
+  return {"newton",
           "Newton's method, preconditioned by a sketch: logistic and squared hinge losses",
           [](const Problem& p) {
             if (p.options.loss == Loss::squared)
@@ -212,7 +212,8 @@ SolverEntry newton_solver() {
           seconds,
           [](const Problem& problem, TrainingRows& rows, FitReport& outcome) {
             return NewtonFit(problem, rows, outcome).run();
-          }};
+          },
+          {.identity = "4"}};
 }
 
 }  // namespace kerf::detail

@@ -357,7 +357,7 @@ double seconds(const Problem& p) {
 }  // namespace
 
 SolverEntry pcg_solver() {
-  return {Solver::pcg,
+  return {"pcg",
           "conjugate gradients preconditioned by a sketch: many rows and many features",
           [](const Problem& p) {
             if (p.options.loss != Loss::squared) return std::string("is for the squared loss");
@@ -373,7 +373,9 @@ SolverEntry pcg_solver() {
           seconds,
           [](const Problem& problem, TrainingRows& rows, FitReport& outcome) {
             return PcgFit(problem, rows, outcome).run();
-          }};
+          },
+          // How many steps it will take is a guess: it must be worth a quarter.
+          {.identity = "3", .handicap = 1.25}};
 }
 
 }  // namespace kerf::detail

@@ -453,7 +453,7 @@ double seconds(const Problem& p) {
 }  // namespace
 
 SolverEntry sgd_solver() {
-  return {Solver::sgd,
+  return {"sgd",
           "stochastic gradients: so many features that nothing else fits",
           [](const Problem& p) {
             if (p.rows < 4) return std::string("needs at least 4 rows");
@@ -469,6 +469,14 @@ SolverEntry sgd_solver() {
           seconds,
           [](const Problem& problem, TrainingRows& rows, FitReport& outcome) {
             return SgdFit(problem, rows, outcome).run();
+          },
+          {.identity = "5", .drawback = "which ends short of the least error", .fresh_rows = true},
+          list_options<SgdOptions>,
+          // Its weights at any moment depend on these.
+          [](const FitOptions& o) {
+            return fmt::format(", {:.17g} {} {} {} {:.17g}", o.lambda.value_or(0), o.folds,
+                               o.sgd.batch, static_cast<int>(o.sgd.schedule),
+                               o.sgd.learning_rate.value_or(0));
           }};
 }
 

@@ -97,7 +97,7 @@ double seconds(const Problem& p) {
 }  // namespace
 
 SolverEntry sparse_solver() {
-  return {Solver::sparse,
+  return {"sparse",
           "conjugate gradients on the entries of wide sparse rows: map linear",
           [](const Problem& p) {
             if (p.entries == 0) return std::string("is for map linear on sparse rows");
@@ -115,7 +115,8 @@ SolverEntry sparse_solver() {
           },
           bytes,
           seconds,
-          fit};
+          fit,
+          {.identity = "6", .takes_sparse_rows = true}};
 }
 
 }  // namespace kerf::detail
