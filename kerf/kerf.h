@@ -28,6 +28,7 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/rows/row_filter.h"
 #include "kerf/core/rows/row_source.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/atomic_file.h"
 #include "kerf/core/system/interrupt.h"
 #include "kerf/core/system/memory.h"

@@ -93,7 +93,7 @@ TEST(Options, SayWhatIsWrong) {
   EXPECT_THAT(message({{"count", "1.5"}}), HasSubstr("whole number"));
   EXPECT_THAT(message({{"size", "1 2"}}), HasSubstr("wants a number"));
   EXPECT_THAT(message({{"size", "nan"}}), HasSubstr("wants a number"));
-  EXPECT_THAT(message({{"size", "1e999"}}), HasSubstr("--size"));
+  EXPECT_THAT(message({{"size", "1e999"}}), HasSubstr("thing: size"));
   EXPECT_THAT(message({{"open", "maybe"}}), HasSubstr("true or false"));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 namespace {
@@ -22,32 +23,32 @@ class Reader final : public OptionVisitor {
  public:
   Reader(const Params& params, std::string_view owner) : params_(params), owner_(owner) {}
 
-  void integer(const char* name, Index& value, Range range, const char*) override {
+  void integer(const char* name, Index& value, Range range, std::string_view) override {
     const std::string* text = find(name);
     if (text == nullptr) return;
     const double number = number_in(name, *text, range);
-    KERF_REQUIRE(number == std::floor(number), usage, "{}: --{} wants a whole number, not '{}'",
-                 owner_, name, *text);
+    KERF_REQUIRE(number == std::floor(number), usage, "{}: {} wants a whole number, not '{}'",
+                 owner_, spell(name), *text);
     value = static_cast<Index>(number);
   }
-  void real(const char* name, double& value, Range range, const char*) override {
+  void real(const char* name, double& value, Range range, std::string_view) override {
     if (const std::string* text = find(name)) value = number_in(name, *text, range);
   }
   void automatic(const char* name, std::optional<double>& value, Range range,
-                 const char*) override {
+                 std::string_view) override {
     const std::string* text = find(name);
     if (text == nullptr) return;
     value = *text == "auto" ? std::nullopt : std::optional(number_in(name, *text, range));
   }
-  void flag(const char* name, bool& value, const char*) override {
+  void flag(const char* name, bool& value, std::string_view) override {
     const std::string* text = find(name);
     if (text == nullptr) return;
     const bool yes = *text == "true" || *text == "1" || *text == "True";
     const bool no = *text == "false" || *text == "0" || *text == "False";
-    KERF_REQUIRE(yes || no, usage, "{}: --{} is true or false, not '{}'", owner_, name, *text);
+    KERF_REQUIRE(yes || no, usage, "{}: {} is true or false, not '{}'", owner_, spell(name), *text);
     value = yes;
   }
-  void text(const char* name, std::string& value, const char*) override {
+  void text(const char* name, std::string& value, std::string_view) override {
     if (const std::string* given = find(name)) value = *given;
   }
 
@@ -55,20 +56,22 @@ class Reader final : public OptionVisitor {
   void reject_unknown() const {
     for (const auto& [name, value] : params_) {
       if (std::ranges::find(known_, name) != known_.end()) continue;
-      fail(ErrorKind::usage, "{} has no option --{}{}; it has {}", owner_, name,
-           did_you_mean(name, known_), known_.empty() ? "none" : joined());
+      const std::string meant = nearest_name(name, known_);
+      fail(ErrorKind::usage, "{} has no option {}{}; it has {}", owner_, spell(name),
+           meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", spell_bare(meant)),
+           known_.empty() ? "none" : joined());
     }
   }
 
  private:
   void choice_index(const char* name, int& index, std::span<const char* const> names,
-                    const char*) override {
+                    std::string_view) override {
     const std::string* text = find(name);
     if (text == nullptr) return;
     const auto found = std::ranges::find(names, *text);
     const std::vector<std::string> all(names.begin(), names.end());
-    KERF_REQUIRE(found != names.end(), usage, "{}: --{} '{}' is none of {}{}", owner_, name, *text,
-                 fmt::join(all, ", "), did_you_mean(*text, all));
+    KERF_REQUIRE(found != names.end(), usage, "{}: {} '{}' is none of {}{}", owner_, spell(name),
+                 *text, fmt::join(all, ", "), did_you_mean(*text, all));
     index = static_cast<int>(found - names.begin());
   }
 
@@ -79,14 +82,18 @@ class Reader final : public OptionVisitor {
   }
   double number_in(const char* name, const std::string& text, Range range) const {
     const auto number = parse_number(text);
-    KERF_REQUIRE(number.has_value(), usage, "{}: --{} wants a number, not '{}'", owner_, name,
+    KERF_REQUIRE(number.has_value(), usage, "{}: {} wants a number, not '{}'", owner_, spell(name),
                  text);
     KERF_REQUIRE(*number >= range.min && *number <= range.max, usage,
-                 "{}: --{} must be between {} and {}, not {}", owner_, name,
+                 "{}: {} must be between {} and {}, not {}", owner_, spell(name),
                  format_number(range.min), format_number(range.max), text);
     return *number;
   }
-  std::string joined() const { return fmt::format("--{}", fmt::join(known_, ", --")); }
+  std::string joined() const {
+    std::vector<std::string> spelled;
+    for (const std::string& name : known_) spelled.push_back(spell(name));
+    return fmt::format("{}", fmt::join(spelled, ", "));
+  }
 
   const Params& params_;
   std::string_view owner_;
@@ -96,22 +103,28 @@ class Reader final : public OptionVisitor {
 /// Lists fields with their present values.
 class Lister final : public OptionVisitor {
  public:
-  void integer(const char* name, Index& value, Range range, const char* help) override {
-    fields.push_back({name, OptionType::integer, std::to_string(value), help, range, {}});
+  void integer(const char* name, Index& value, Range range, std::string_view help) override {
+    fields.push_back(
+        {name, OptionType::integer, std::to_string(value), std::string(help), range, {}});
   }
-  void real(const char* name, double& value, Range range, const char* help) override {
-    fields.push_back({name, OptionType::real, format_number(value), help, range, {}});
+  void real(const char* name, double& value, Range range, std::string_view help) override {
+    fields.push_back({name, OptionType::real, format_number(value), std::string(help), range, {}});
   }
   void automatic(const char* name, std::optional<double>& value, Range range,
-                 const char* help) override {
+                 std::string_view help) override {
+    fields.push_back({name,
+                      OptionType::automatic,
+                      value ? format_number(*value) : "auto",
+                      std::string(help),
+                      range,
+                      {}});
+  }
+  void flag(const char* name, bool& value, std::string_view help) override {
     fields.push_back(
-        {name, OptionType::automatic, value ? format_number(*value) : "auto", help, range, {}});
+        {name, OptionType::flag, value ? "true" : "false", std::string(help), {0, 0}, {}});
   }
-  void flag(const char* name, bool& value, const char* help) override {
-    fields.push_back({name, OptionType::flag, value ? "true" : "false", help, {0, 0}, {}});
-  }
-  void text(const char* name, std::string& value, const char* help) override {
-    fields.push_back({name, OptionType::text, value, help, {0, 0}, {}});
+  void text(const char* name, std::string& value, std::string_view help) override {
+    fields.push_back({name, OptionType::text, value, std::string(help), {0, 0}, {}});
   }
 
   void only_with(const char* option, const std::vector<std::string>& values) override {
@@ -126,9 +139,13 @@ class Lister final : public OptionVisitor {
 
  private:
   void choice_index(const char* name, int& index, std::span<const char* const> names,
-                    const char* help) override {
-    fields.push_back(
-        {name, OptionType::choice, names[index], help, {0, 0}, {names.begin(), names.end()}});
+                    std::string_view help) override {
+    fields.push_back({name,
+                      OptionType::choice,
+                      names[index],
+                      std::string(help),
+                      {0, 0},
+                      {names.begin(), names.end()}});
   }
 };
 

@@ -56,13 +56,13 @@ class OptionVisitor {
  public:
   virtual ~OptionVisitor() = default;
 
-  virtual void integer(const char* name, Index& value, Range range, const char* help) = 0;
-  virtual void real(const char* name, double& value, Range range, const char* help) = 0;
+  virtual void integer(const char* name, Index& value, Range range, std::string_view help) = 0;
+  virtual void real(const char* name, double& value, Range range, std::string_view help) = 0;
   /// A number, or "auto" (nullopt): worked out from the data before a map or kernel is built.
   virtual void automatic(const char* name, std::optional<double>& value, Range range,
-                         const char* help) = 0;
-  virtual void flag(const char* name, bool& value, const char* help) = 0;
-  virtual void text(const char* name, std::string& value, const char* help) = 0;
+                         std::string_view help) = 0;
+  virtual void flag(const char* name, bool& value, std::string_view help) = 0;
+  virtual void text(const char* name, std::string& value, std::string_view help) = 0;
   /// The option described last matters only where `option` has one of these values.
   virtual void only_with(const char* option, const std::vector<std::string>& values) {
     static_cast<void>(option), static_cast<void>(values);
@@ -74,7 +74,8 @@ class OptionVisitor {
 
   /// One of names[0], names[1], ...; the enumerators of E count from 0 in that order.
   template <class E>
-  void choice(const char* name, E& value, std::span<const char* const> names, const char* help) {
+  void choice(const char* name, E& value, std::span<const char* const> names,
+              std::string_view help) {
     int index = static_cast<int>(value);
     choice_index(name, index, names, help);
     value = static_cast<E>(index);
@@ -89,7 +90,7 @@ class OptionVisitor {
 
  protected:
   virtual void choice_index(const char* name, int& index, std::span<const char* const> names,
-                            const char* help) = 0;
+                            std::string_view help) = 0;
 };
 
 /// Something with a describe(); type erasure for the functions below.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 namespace {
@@ -55,7 +56,7 @@ std::string why_idle(std::span<const OptionInfo> options, const std::string& nam
   if (other == complete.end() ||
       std::ranges::find(info->needed_values, other->second) != info->needed_values.end())
     return "";
-  return fmt::format("it goes with --{} {}", info->needs, fmt::join(info->needed_values, " or "));
+  return "it goes with " + spell(info->needs, info->needed_values);
 }
 
 Params without_idle(std::span<const OptionInfo> options, const Params& complete) {
@@ -80,8 +81,8 @@ bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const 
 std::string zero_features_warning(std::string_view map) {
   return fmt::format(
       "all features of the map {} are 0 on these rows: its network is dead, or the rows are; take "
-      "more --features, another --seed or a --bias",
-      map);
+      "more {}, another {} or a {}",
+      map, spell("features"), spell("seed"), spell("bias"));
 }
 
 }  // namespace kerf::detail

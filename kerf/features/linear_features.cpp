@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 namespace {
@@ -29,8 +30,8 @@ class InnerProduct final : public Kernel {
 
 Index features_of(Index in_dim, Index asked) {
   KERF_REQUIRE(asked == 0 || asked >= in_dim, usage,
-               "map linear has a feature for each of the {} columns: --features {} is fewer",
-               in_dim, asked);
+               "map linear has a feature for each of the {} columns: {} is fewer", in_dim,
+               spell("features", asked));
   return asked == 0 ? in_dim : asked;
 }
 

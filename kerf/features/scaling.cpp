@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/pointwise.h"
 
@@ -100,8 +101,8 @@ void spread(RowBlock& block) {
 
 /// One mean and one deviation for all pixels of a channel.
 void scale_channels(const DataSummary& summary, Scaling& scaling) {
-  KERF_REQUIRE(summary.image.present(), usage,
-               "--scale channel is for images: say their shape with --image HxWxC");
+  KERF_REQUIRE(summary.image.present(), usage, "{} is for images: say their shape with {}",
+               spell("scale", "channel"), spell("image", "HxWxC"));
   const auto channels = static_cast<std::size_t>(summary.image.channels);
   const std::size_t columns = summary.mean.size();
   const std::size_t pixels_of_channel = columns / channels;
@@ -227,7 +228,8 @@ Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {
   if (kind != ScaleKind::standard && kind != ScaleKind::rms) return scaling;
 
   KERF_REQUIRE(kind == ScaleKind::rms || !summary.is_sparse, usage,
-               "--scale standard would centre sparse rows and fill them; take --scale rms");
+               "{} would centre sparse rows and fill them; take {}", spell("scale", "standard"),
+               spell("scale", "rms"));
   const std::size_t columns = summary.mean.size();
   scaling.centre.assign(columns, 0.0f);
   scaling.factor.assign(columns, 1.0f);

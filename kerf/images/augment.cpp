@@ -5,6 +5,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/rows/image_text.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 
 namespace kerf::detail {
@@ -100,7 +101,7 @@ void AugmentedSource::change(std::span<float> image, ImageShape shape, Index row
 bool AugmentedSource::next(RowBlock& block) {
   if (!source_.next(input_)) return false;
   KERF_REQUIRE(!input_.is_sparse && input_.image.present(), usage,
-               "only images can be augmented: say their shape with --image HxWxC");
+               "only images can be augmented: say their shape with {}", spell("image", "HxWxC"));
   const Index copies = options_.copies, rows = input_.rows();
   block.first_row = input_.first_row * copies;
   block.is_sparse = false;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kerf/core/options.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 
@@ -18,14 +19,16 @@ struct ImageOptions {
 
   void describe(OptionVisitor& v) {
     v.text("crop", crop,
-           "HxW: the centre of every image (with --shift, copies are cropped elsewhere)");
+           "HxW: the centre of every image (with " + spell("shift") +
+               ", copies are cropped elsewhere)");
     v.flag("per-image", per_image, "each image minus its mean, over its standard deviation");
     v.real(
         "zca", zca, {0, 1e6},
         "ZCA whitening; this part of the mean eigenvalue is added to each (0: none, 0.1 is usual)");
     v.integer("patch", patch, {0, 1024},
               "patch PCA: every patch of this side becomes its principal components (0: none)");
-    v.integer("patch-stride", patch_stride, {1, 1024}, "distance between patches of --patch");
+    v.integer("patch-stride", patch_stride, {1, 1024},
+              "distance between patches of " + spell("patch"));
     v.integer("patch-components", patch_components, {0, 1 << 20},
               "components kept of each patch (0: all)");
   }

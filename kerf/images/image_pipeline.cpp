@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/images/image_pipeline.h"
 
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 
 namespace kerf::detail {
@@ -12,7 +13,8 @@ ImagePipeline::ImagePipeline(RowSource& source, const DataSummary& summary,
   if (!any_step(steps) && !augmentation.any()) return;
   if (any_step(steps)) {
     require_memory(image_steps_bytes(summary.image, steps), memory_limit, "whitening the images",
-                   "take a smaller --crop, or --patch instead of --zca");
+                   "take a smaller " + spell("crop") + ", or " + spell("patch") + " instead of " +
+                       spell_on("zca"));
     *steps_ = fit_image_steps(source, summary.image, summary.is_bytes, steps, progress);
   }
   if (augmentation.any())

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/images/covariance.h"
 
@@ -186,7 +187,7 @@ std::pair<Index, Index> parse_crop(const std::string& text) {
   const bool has_x = first.ec == std::errc() && first.ptr < end && *first.ptr == 'x';
   const auto second = has_x ? std::from_chars(first.ptr + 1, end, width) : first;
   KERF_REQUIRE(has_x && second.ec == std::errc() && second.ptr == end && height > 0 && width > 0,
-               usage, "--crop is '{}': it must be HEIGHTxWIDTH, as in 24x24", text);
+               usage, "{} is '{}': it must be HEIGHTxWIDTH, as in 24x24", spell("crop"), text);
   return {height, width};
 }
 
@@ -199,24 +200,24 @@ Index image_steps_bytes(ImageShape image, const ImageOptions& options) {
 
 ImageSteps fit_image_steps(RowSource& source, ImageShape image, bool is_bytes,
                            const ImageOptions& options, const Progress& progress) {
-  KERF_REQUIRE(image.present(), usage,
-               "the rows are not images: say their shape with --image HxWxC");
+  KERF_REQUIRE(image.present(), usage, "the rows are not images: say their shape with {}",
+               spell("image", "HxWxC"));
   KERF_REQUIRE(options.zca == 0 || options.patch == 0, usage,
-               "--zca and --patch are two ways to whiten: take one");
+               "{} and {} are two ways to whiten: take one", spell_on("zca"), spell("patch"));
   ImageSteps steps;
   steps.input = image;
   if (is_bytes) steps.factor = 1.0f / 255;
   if (!options.crop.empty()) std::tie(steps.height, steps.width) = parse_crop(options.crop);
   KERF_REQUIRE(steps.height <= image.height && steps.width <= image.width, usage,
-               "--crop {} is larger than the images, {}x{}", options.crop, image.height,
+               "{} is larger than the images, {}x{}", spell("crop", options.crop), image.height,
                image.width);
   const ImageShape cropped = steps.cropped();
   KERF_REQUIRE(options.patch <= std::min(cropped.height, cropped.width), usage,
-               "--patch {} is larger than the images, {}x{}", options.patch, cropped.height,
+               "{} is larger than the images, {}x{}", spell("patch", options.patch), cropped.height,
                cropped.width);
   const Index inputs = options.patch * options.patch * image.channels;
-  KERF_REQUIRE(options.patch_components <= inputs, usage,
-               "--patch-components {}: a patch has {} values", options.patch_components, inputs);
+  KERF_REQUIRE(options.patch_components <= inputs, usage, "{}: a patch has {} values",
+               spell("patch-components", options.patch_components), inputs);
   steps.per_image = options.per_image;
   if (options.zca > 0) steps.whitening = fit_zca(source, steps, options.zca, progress);
   if (options.patch > 0) {

@@ -222,7 +222,7 @@ TEST(ImageSteps, WrongOptionsAreErrors) {
   EXPECT_NE(message(kShape, both).find("take one"), std::string::npos);
   EXPECT_NE(message(kShape, patch).find("larger than the images"), std::string::npos);
   EXPECT_NE(message(kShape, components).find("has 12 values"), std::string::npos);
-  EXPECT_NE(message({}, crop).find("--image"), std::string::npos);
+  EXPECT_NE(message({}, crop).find("shape with image"), std::string::npos);
   for (const char* text : {"", "5", "5x", "x5", "5x5x3", "0x3", "-1x3", "axb"})
     EXPECT_THROW(parse_crop(text), Error) << text;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 
 namespace kerf::detail::io {
@@ -46,7 +47,7 @@ void require_columns(Index columns, Index memory_limit, const std::string& name)
   constexpr double kBytesOfColumn = 800;
   require_memory(saturated(kBytesOfColumn * static_cast<double>(columns)), memory_limit,
                  fmt::format("{}: a row of {} columns", name, columns),
-                 "is this a table? If so, raise --memory");
+                 "is this a table? If so, raise " + spell("memory"));
 }
 
 bool is_missing(std::string_view text) {

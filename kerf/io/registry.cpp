@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/io/arrays/cifar.h"
 #include "kerf/io/arrays/idx.h"
@@ -59,7 +60,8 @@ void require_room(const Schema& schema, Index memory_limit, const std::string& n
   constexpr Index kBytesOfPixel = 256;
   if (!schema.image.present()) return require_columns(schema.columns, memory_limit, name);
   require_memory(schema.columns * kBytesOfPixel, memory_limit,
-                 fmt::format("{}: a row of {} columns", name, schema.columns), "raise --memory");
+                 fmt::format("{}: a row of {} columns", name, schema.columns),
+                 "raise " + spell("memory"));
 }
 
 /// Formats that kerf does not read but many have: what to do about them.

@@ -2,6 +2,7 @@
 #include "kerf/kernels/kernel.h"
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 
 namespace kerf::detail {
@@ -44,8 +45,8 @@ void Kernel::pointwise(std::span<const double>, std::span<const double>, std::sp
 
 double resolved(const std::optional<double>& value, std::string_view owner, std::string_view name) {
   KERF_REQUIRE(value.has_value(), usage,
-               "{}: --{} auto has to be worked out from data first; give the data or a number",
-               owner, name);
+               "{}: {} has to be worked out from data first; give the data or a number", owner,
+               spell(name, "auto"));
   return *value;
 }
 

@@ -412,7 +412,7 @@ TEST(KernelRegistry, RefusesWhatMakesNoSense) {
     return "no error";
   };
   using testing::HasSubstr;
-  EXPECT_THAT(message("gaussian", {}), HasSubstr("--bandwidth auto"));
+  EXPECT_THAT(message("gaussian", {}), HasSubstr("bandwidth = auto"));
   EXPECT_THAT(message("ntk", {{"bias", "auto"}}), HasSubstr("a number"));
   EXPECT_THAT(message("ntk", {{"depth", "65"}}), HasSubstr("between 1 and 64"));
   EXPECT_THAT(message("ntk", {{"depth", "0"}}), HasSubstr("between 1 and 64"));

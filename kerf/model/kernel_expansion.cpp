@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/linalg/blas.h"
@@ -77,8 +78,8 @@ std::string exact_kernel_name(const Params& options) {
   const auto kernel = options.find("kernel");
   std::vector<std::string> names;
   for (const KernelEntry& entry : kernels()) names.emplace_back(entry.name);
-  KERF_REQUIRE(kernel != options.end(), usage, "--map exact needs --kernel: one of {}",
-               fmt::join(names, ", "));
+  KERF_REQUIRE(kernel != options.end(), usage, "{} needs {}: one of {}", spell("map", "exact"),
+               spell("kernel"), fmt::join(names, ", "));
   return kernel->second;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/learned/fitted_map.h"
@@ -37,7 +38,7 @@ void score_row(const LinearModel& model, std::span<const float> z, std::span<dou
 void require_map_memory(const Recipe& recipe, Index bytes, Index memory_limit) {
   require_memory(bytes, memory_limit,
                  fmt::format("the feature map {} of {} columns", recipe.map, recipe.in_dim),
-                 "take fewer --features or raise --memory");
+                 "take fewer " + spell("features") + " or raise " + spell("memory"));
 }
 
 }  // namespace
@@ -76,8 +77,8 @@ void require_share(const Recipe& recipe) {
   const Index needed = recipe.bytes(), free = available_memory();
   KERF_REQUIRE(needed >= 0 && needed <= free / kShare, memory,
                "the feature map {} of {} columns needs about {}, more than half of the {} that are "
-               "free: a limit that is given (--memory) may allow it",
-               recipe.map, recipe.in_dim, human_bytes(needed), human_bytes(free));
+               "free: a limit that is given ({}) may allow it",
+               recipe.map, recipe.in_dim, human_bytes(needed), human_bytes(free), spell("memory"));
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ Predictor::Predictor(const Model& model, Index memory_limit) : model_(model) {
     kernel_ = find_kernel(exact_kernel_name(options)).make(exact_kernel_params(options));
     require_memory(12 * kExpansionRows * features(), memory_limit,
                    fmt::format("the kernel of rows against {} training rows", features()),
-                   "raise --memory");
+                   "raise " + spell("memory"));
     return;
   }
   if (model.from_file && memory_limit == 0) require_share(model.recipe);
@@ -122,7 +123,7 @@ Index Predictor::scores(RowBlock& block, Matrix<double>& out) const {
 
 Index Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>& variance) const {
   KERF_REQUIRE(model_.variance.has_value(), usage,
-               "the model was trained without variances: train it with fit --variance");
+               "the model was trained without variances: train it with {}", spell_on("variance"));
   return scores(block, out, &variance);
 }
 
@@ -157,8 +158,8 @@ std::string far_rows_warning(Index far_rows, Index rows) {
   if (far_rows == 0) return "";
   return fmt::format(
       "{} of {} rows have a number far outside the range of the training rows: they are predicted "
-      "as rows near its edge (a model of fit --clip false extrapolates)",
-      far_rows, rows);
+      "as rows near its edge (a model fitted with {} extrapolates)",
+      far_rows, rows, spell("clip", "false"));
 }
 
 void linear_scores(const LinearModel& model, MatrixView<const float> z, MatrixView<double> out) {

@@ -21,6 +21,7 @@ void translate(const Error& error) {
 PYBIND11_MODULE(_kerf, module) {
   namespace py = pybind11;
   using namespace kerf::python;
+  kerf::set_face(kerf::Face::python);
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -35,6 +36,8 @@ PYBIND11_MODULE(_kerf, module) {
   module.def("cores", &kerf::cores);
   module.def("available_memory", &kerf::available_memory);
   module.def("parse_bytes", [](const std::string& text) { return kerf::parse_bytes(text); });
+  module.def("python_name", &kerf::spell_bare,
+             "The keyword of an option: shared-directions becomes shared_directions.");
   module.def("nearest_name", [](const std::string& word, const std::vector<std::string>& names) {
     return kerf::nearest_name(word, names);
   });

@@ -5,14 +5,7 @@ import textwrap
 
 import numpy as np
 
-# `lambda` is a word of Python; the seed is what scikit-learn calls random_state.
-_PYTHON_NAMES = {"lambda": "lambda_", "seed": "random_state"}
-
-
-def python_name(option):
-    """The keyword of an option: ``shared-directions`` becomes ``shared_directions``."""
-    return _PYTHON_NAMES.get(option, option.replace("-", "_"))
-
+from ._kerf import python_name  # the keyword of an option: `shared-directions` becomes `shared_directions`
 
 def to_text(value):
     """A value as the library's option parser reads it."""

@@ -146,7 +146,7 @@ def test_a_model_takes_images_of_its_own_shape_only():
         flat.predict(X)
     with pytest.raises(ValueError, match="no images of 4x16x1"):
         kerf.KernelClassifier(map="arccos", features=16, image="4x16x1").fit(X, y)
-    with pytest.raises(ValueError, match="no option --image"):
+    with pytest.raises(ValueError, match="no option image"):
         kerf.KernelClassifier(map="arccos", features=16, image="8x8x1").fit(X.reshape(60, -1), y)
     grey = kerf.KernelClassifier(map="arccos", features=16).fit((255 * X[..., 0]).astype(np.uint8), y)  # bytes are plain
     assert grey._columns.image == (8, 8, 1) and grey._columns.is_bytes
@@ -270,7 +270,7 @@ def test_targets_in_frames():
 
 
 def test_options_that_cannot_matter_are_said():
-    with pytest.warns(UserWarning, match="--gibbs-sweeps 5 would have no effect"):
+    with pytest.warns(UserWarning, match="gibbs_sweeps=5 would have no effect"):
         kerf.KernelRidge(map="arccos", features=16, gibbs_sweeps=5).fit(X, Y)
-    with pytest.warns(UserWarning, match="--gibbs-sweeps 5 would have no effect"):
+    with pytest.warns(UserWarning, match="gibbs_sweeps=5 would have no effect"):
         kerf.ArcCosineFeatures(features=16, gibbs_sweeps=5).fit(X)

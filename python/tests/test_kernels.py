@@ -63,7 +63,7 @@ def test_wrong_calls(rows):
         k.ntk(rows[0])
     with pytest.raises(ValueError, match="precision"):
         k.ntk(rows, precision="half")
-    with pytest.raises(ValueError, match="no option --gamma"):
+    with pytest.raises(ValueError, match="no option gamma"):
         kerf.gram("gaussian", rows, gamma=1.0)
     with pytest.raises(ValueError, match="auto"):
         k.Gaussian(bandwidth="auto")(rows)

@@ -1,5 +1,6 @@
 """Every bad input gets one clear line and the right exit code, and leaves nothing behind."""
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import DATA, PROGRAM
+from conftest import DATA, PROGRAM, ROOT
 
 GOOD = "a,b,y\n1,2,0.5\n2,3,1.5\n3,5,2.5\n4,4,3.5\n5,1,0.25\n"
 
@@ -132,3 +133,20 @@ def test_interrupted_fit_leaves_nothing(tmp_path, stop):
     assert process.returncode == 128 + stop, err
     assert err.strip().splitlines()[-1] == "kerf: interrupted: nothing was written"
     assert [p.name for p in tmp_path.iterdir()] == ["big.csv"]
+
+
+# A string literal with something like a flag in it: colours of the pages' style sheets are written alike.
+FLAG_IN_LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*?(?<!var\()--(?:[a-z{]|")')
+
+
+def test_the_library_knows_no_flags():
+    """Its messages are read in Python and C++ too: options are named by spell() (kerf/core/spelling.h)."""
+    assert FLAG_IN_LITERAL.search('"raise --lambda"') and FLAG_IN_LITERAL.search('("--" + name)') and not FLAG_IN_LITERAL.search('"var(--line)"')
+    found = []
+    for path in sorted([*ROOT.glob("kerf/**/*.cpp"), *ROOT.glob("kerf/**/*.h")]):
+        if path.name.endswith("_test.cpp") or path.name == "spelling.cpp":
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if FLAG_IN_LITERAL.search(line.partition("//")[0]):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert not found, "\n".join(found)

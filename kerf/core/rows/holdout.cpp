@@ -2,6 +2,7 @@
 #include "kerf/core/rows/holdout.h"
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 
@@ -14,7 +15,8 @@ Holdout::Holdout(RowSource& source, const DataSummary& all, double part, rng::Ke
   summary.names = all.names;
   summary.task_reason = all.task_reason;
   KERF_REQUIRE(summary.rows >= 2 && summary.rows < all.rows, usage,
-               "--holdout {} leaves {} of {} rows to train on", part, summary.rows, all.rows);
+               "{} leaves {} of {} rows to train on", spell("holdout", part), summary.rows,
+               all.rows);
 }
 
 }  // namespace kerf::detail

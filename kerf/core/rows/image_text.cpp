@@ -6,6 +6,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 
@@ -15,12 +16,12 @@ ImageShape parse_image_shape(const std::string& text) {
     const std::size_t end = std::min(text.find_first_of("xX", begin), text.size());
     const auto size = parse_number(std::string_view(text).substr(begin, end - begin));
     KERF_REQUIRE(size && *size >= 1 && *size <= 1 << 24 && *size == std::floor(*size), usage,
-                 "--image is HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, not '{}'", text);
+                 "{} is HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, not '{}'", spell("image"), text);
     sizes.push_back(static_cast<Index>(*size));
     begin = end + 1;
   }
   KERF_REQUIRE(sizes.size() == 2 || sizes.size() == 3, usage,
-               "--image is HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, not '{}'", text);
+               "{} is HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS, not '{}'", spell("image"), text);
   return {sizes[0], sizes[1], sizes.size() == 3 ? sizes[2] : 1};
 }
 

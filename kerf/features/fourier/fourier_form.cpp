@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/linalg/pointwise.h"
 
 namespace kerf::detail {
@@ -23,11 +24,10 @@ double common_factor(ShiftInvariant kernel, rng::Key key, Index j) {
 Index frequency_count(const FourierMapOptions& options, std::string_view owner) {
   const bool pairs = options.form == FourierMapOptions::Form::pairs;
   KERF_REQUIRE(!pairs || options.features % 2 == 0, usage,
-               "{}: --features must be even for cosine and sine pairs, not {}; "
-               "or take --form phase",
-               owner, options.features);
-  KERF_REQUIRE(options.bandwidth.has_value(), usage,
-               "{}: --bandwidth auto needs data; give a number", owner);
+               "{}: {} must be even for cosine and sine pairs, not {}; or take {}", owner,
+               spell("features"), options.features, spell("form", "phase"));
+  KERF_REQUIRE(options.bandwidth.has_value(), usage, "{}: {} needs data; give a number", owner,
+               spell("bandwidth", "auto"));
   return pairs ? options.features / 2 : options.features;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/linalg/pointwise.h"
 
 namespace kerf::detail {
@@ -41,8 +42,9 @@ Index CntkGradientFeatures::width(Index in_dim, const Options& options) {
   const Index least = parameters(options.network, image.channels, 1);
   KERF_REQUIRE(least <= options.features, usage,
                "{}: a network of one channel, depth {} and filters of {} pixels has {} parameters, "
-               "but --features is {}",
-               kOwner, options.network.depth, options.network.filter, least, options.features);
+               "but {} is {}",
+               kOwner, options.network.depth, options.network.filter, least, spell("features"),
+               options.features);
   Index width = 1;
   while (parameters(options.network, image.channels, width + 1) <= options.features) ++width;
   return width;

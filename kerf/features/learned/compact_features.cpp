@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf::detail {
@@ -19,8 +20,8 @@ FourierMapOptions wide(const CompactOptions& options) {
 FourierMapOptions checked_wide(const CompactOptions& options) {
   const FourierMapOptions many = wide(options);
   KERF_REQUIRE(many.features <= kMaxHadamard, usage,
-               "map compact: --features x --oversample must be at most {}, not {}", kMaxHadamard,
-               many.features);
+               "map compact: {} x {} must be at most {}, not {}", spell("features"),
+               spell("oversample"), kMaxHadamard, many.features);
   frequency_count(many, CompactFeatures::kOwner);
   return many;
 }

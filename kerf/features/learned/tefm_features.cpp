@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/learned/fitted_map.h"
 #include "kerf/linalg/blas.h"
@@ -245,8 +246,8 @@ class RangeFinder {
 
 const FeatureMapEntry& TefmFeatures::base_map(const Options& options) {
   const FeatureMapEntry& base = find_feature_map(options.base);
-  KERF_REQUIRE(base.fit == nullptr, usage, "map tefm: --base {} learns from the data itself",
-               options.base);
+  KERF_REQUIRE(base.fit == nullptr, usage, "map tefm: {} learns from the data itself",
+               spell("base", options.base));
   return base;
 }
 
@@ -264,7 +265,7 @@ Params TefmFeatures::base_params(const Options& options) {
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
     const auto equal = item.find('=');
     KERF_REQUIRE(equal != std::string_view::npos, usage,
-                 "map tefm: --base-options must look like order=0,form=phase, not '{}'",
+                 "map tefm: {} must look like order=0,form=phase, not '{}'", spell("base-options"),
                  options.base_options);
     params[std::string(item.substr(0, equal))] = item.substr(equal + 1);
   }
@@ -296,7 +297,7 @@ MapState TefmFeatures::fit(RowSource& rows, const Options& options, rng::Key key
   const Params params = base_params(options);
   const auto base = base_map(options).make(rows.cols(), params, key.child("base"));
   KERF_REQUIRE(options.variant == Options::Variant::g || options.power == 0, usage,
-               "map tefm: --power {} needs --variant g", options.power);
+               "map tefm: {} needs {}", spell("power", options.power), spell("variant", "g"));
   // As many Gaussian vectors as there are rows span all of them; a sample of an SRHT may not.
   const Index rank = std::max<Index>(1, count_rows(rows, options.features));
   const bool srht = options.variant == Options::Variant::s && rank == options.features;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/linalg/pointwise.h"
 
@@ -11,8 +12,8 @@ namespace kerf::detail {
 
 ArcCosineFeatures::ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key)
     : FeatureMap(in_dim, options.features), order_(options.order) {
-  KERF_REQUIRE(options.bias.has_value(), usage,
-               "map arccos: --bias auto needs data; give a number");
+  KERF_REQUIRE(options.bias.has_value(), usage, "map arccos: {} needs data; give a number",
+               spell("bias", "auto"));
   const double c = order_ == 0 ? 1
                                : DirectionSet::inverse_variance(
                                      options.directions, direction_dim(in_dim, *options.bias));

@@ -19,6 +19,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/core/spelling.h"
 #include "kerf/features/directions/directions.h"
 #include "kerf/features/feature_map.h"
 
@@ -36,7 +37,7 @@ struct ArcCosineMapOptions {
     v.integer("order", order, {0, 1}, "order of the kernel: 0 (step) or 1 (ReLU)");
     v.integer("features", features, {1, 1 << 24}, "number of features");
     v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
-    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");
+    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of " + spell("directions", "gibbs"));
     v.only_with("directions", {"gibbs"});
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");

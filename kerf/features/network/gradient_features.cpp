@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/features/directions/directions.h"
 #include "kerf/features/unit_rows.h"
 #include "kerf/linalg/pointwise.h"
@@ -33,8 +34,8 @@ Index GradientFeatures::width(Index in_dim, const Options& options) {
   const Index least = parameters(dim, options.depth, 1);
   KERF_REQUIRE(least <= options.features, usage,
                "map grad-rf: a network of one unit a layer, depth {} and {} input columns has {} "
-               "parameters, but --features is {}",
-               options.depth, dim, least, options.features);
+               "parameters, but {} is {}",
+               options.depth, dim, least, spell("features"), options.features);
   Index width = 1;
   while (parameters(dim, options.depth, width + 1) <= options.features) ++width;
   return width;

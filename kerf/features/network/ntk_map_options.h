@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kerf/core/options.h"
+#include "kerf/core/spelling.h"
 #include "kerf/features/directions/directions.h"
 #include "kerf/kernels/network/ntk.h"
 
@@ -57,7 +58,7 @@ struct NtkMapOptions {
         "ReLU features; sketch none: what fits)");
     v.integer("ms", ms, {0, 1 << 24},
               "features that are sketched products; 0: half of them (split: what is best)");
-    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of --directions gibbs");
+    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of " + spell("directions", "gibbs"));
     v.only_with("directions", {"gibbs"});
     v.automatic("bias", bias, {0, 1e30},
                 "constant coordinate appended to every row; auto: the typical length of a row");

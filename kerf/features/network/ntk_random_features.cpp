@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/features/unit_rows.h"
 #include "kerf/linalg/pointwise.h"
 #include "kerf/sketch/tensor_sketch.h"
@@ -27,15 +28,17 @@ Index whole_features(Index dim, Index m, Index depth, Index cap) {
 }
 
 std::vector<LayerSize> whole_sizes(Index dim, const NtkMapOptions& options) {
-  KERF_REQUIRE(options.ms == 0, usage, "map ntk-rf: --ms is for a sketch, not for --sketch none");
+  KERF_REQUIRE(options.ms == 0, usage, "map ntk-rf: {} is for a sketch, not for {}", spell("ms"),
+               spell("sketch", "none"));
   constexpr Index kTooMany = Index{1} << 31;  // times a width of at most 2^24 it still fits 63 bits
   Index m = std::max<Index>(1, options.m0);
   const Index needed = whole_features(dim, m, options.depth, kTooMany);
   KERF_REQUIRE(needed <= options.features, usage,
-               "map ntk-rf: --sketch none with {} step features a layer, depth {} and {} input "
-               "columns needs {}{} features, but --features is {}",
-               m, options.depth, dim, needed > kTooMany ? "more than " : "",
-               std::min(needed, kTooMany), options.features);
+               "map ntk-rf: {} with {} step features a layer, depth {} and {} input columns needs "
+               "{}{} features, but {} is {}",
+               spell("sketch", "none"), m, options.depth, dim,
+               needed > kTooMany ? "more than " : "", std::min(needed, kTooMany), spell("features"),
+               options.features);
   if (options.m0 == 0)
     while (whole_features(dim, m + 1, options.depth, options.features) <= options.features) ++m;
   std::vector<LayerSize> sizes;
@@ -54,14 +57,15 @@ void refuse_idle(Index dim, const NtkMapOptions& options) {
   const bool nngp = options.kernel == NetworkKernel::nngp;
   KERF_REQUIRE(
       !nngp || (options.ms == 0 && options.m0 == 0 && options.sketch == ProductSketch::tensorsrht),
-      usage,
-      "map ntk-rf: --ms, --m0 and --sketch are for products of features, which --kernel "
-      "nngp has none of");
+      usage, "map ntk-rf: {}, {} and {} are for products of features, which {} has none of",
+      spell("ms"), spell("m0"), spell("sketch"), spell("kernel", "nngp"));
   KERF_REQUIRE(options.split != SplitKind::on || SplitNetwork::splits(dim, options), usage,
-               "map ntk-rf: --split true needs a sketch and at least {} --features beside --ms, "
-               "and --ms of at least the depth or 0; not --features {} --ms {} --sketch {}",
-               1 + (nngp || options.ms > 0 ? 2 : 3) * options.depth, options.features, options.ms,
-               kProductSketchNames[static_cast<int>(options.sketch)]);
+               "map ntk-rf: {} needs a sketch and at least {} {} beside {}, and {} of at least the "
+               "depth or 0; not {} {} {}",
+               spell("split", "true"), 1 + (nngp || options.ms > 0 ? 2 : 3) * options.depth,
+               spell("features"), spell("ms"), spell("ms"), spell("features", options.features),
+               spell("ms", options.ms),
+               spell("sketch", kProductSketchNames[static_cast<int>(options.sketch)]));
 }
 
 /// out(i, :) = a(i, :) (x) b(i, :), whole.
@@ -111,8 +115,8 @@ std::vector<LayerSize> NtkRandomFeatures::layer_sizes(Index in_dim, const Option
 
 NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::Key key)
     : FeatureMap(in_dim, options.features) {
-  KERF_REQUIRE(options.bias.has_value(), usage,
-               "map ntk-rf: --bias auto needs data; give a number");
+  KERF_REQUIRE(options.bias.has_value(), usage, "map ntk-rf: {} needs data; give a number",
+               spell("bias", "auto"));
   bias_ = *options.bias;
   refuse_idle(direction_dim(in_dim, bias_), options);
   if (SplitNetwork::splits(direction_dim(in_dim, bias_), options)) {

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/interrupt.h"
 
 namespace kerf::detail {
@@ -116,7 +117,8 @@ Sampler::Sampler(const Skeleton& skeleton, const DrawOptions& options)
   bool any = false;
   for (std::size_t v = 0; v < nodes_.size(); ++v)
     any |= fourier_[v] = !nodes_[v].is_input && over_circles(nodes_[v]);
-  KERF_REQUIRE(any, usage, "--hybrid needs a node with activation exp over circles: none is there");
+  KERF_REQUIRE(any, usage, "{} needs a node with activation exp over circles: none is there",
+               spell_on("hybrid"));
 }
 
 bool Sampler::over_circles(const SkeletonNode& node) const {
@@ -297,7 +299,7 @@ void push_column(SkeletonTable& table, const Product& product, ColumnKind kind) 
   table.coefficient.insert(table.coefficient.end(), product.coefficient.begin(),
                            product.coefficient.end());
   KERF_REQUIRE(table.atom.size() < 0xFFFFFFFF && table.number.size() < 0xFFFFFFFF, memory,
-               "the features have more than 2^32 factors: take fewer --features");
+               "the features have more than 2^32 factors: take fewer {}", spell("features"));
   table.first_factor.push_back(static_cast<std::uint32_t>(table.atom.size()));
   table.first_term.push_back(static_cast<std::uint32_t>(table.number.size()));
   table.kind.push_back(kind);
@@ -315,7 +317,8 @@ Index SkeletonTable::bytes() const {
 
 SkeletonTable draw_skeleton(const Skeleton& skeleton, const DrawOptions& options, rng::Key key) {
   KERF_REQUIRE(options.form == RealForm::phase || options.columns >= 2, usage,
-               "--real-form pair needs at least 2 --features: a cosine and a sine");
+               "{} needs at least 2 {}: a cosine and a sine", spell("real-form", "pair"),
+               spell("features"));
   const Sampler sampler(skeleton, options);
   SkeletonTable table;
   table.atoms = sampler.atoms();

@@ -7,6 +7,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/rows/holdout.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/insight/measure/diagnose.h"
 #include "kerf/learn/fit/fit_kinds.h"
@@ -120,9 +121,10 @@ class Comparer {
     for (std::size_t e = 0; e < out_.entries.size(); ++e) {
       Comparison::Entry& entry = out_.entries[e];
       if (!registered(entry.spec.map)) continue;
-      require_memory(ExactSide::bytes(n, entry.features), memory_limit_,
-                     fmt::format("comparing kernel matrices of {} rows", n),
-                     "take a smaller --sample (0: none) or raise --memory");
+      require_memory(
+          ExactSide::bytes(n, entry.features), memory_limit_,
+          fmt::format("comparing kernel matrices of {} rows", n),
+          "take a smaller " + spell("sample") + " (0: none) or raise " + spell("memory"));
       if (e == 0 || out_.entries[e - 1].spec.label != entry.spec.label) {
         map.emplace(source_, summary_, entry.spec.map, entry.spec.options,
                     SampleOptions{n, fit_.seed, fit_.scale}, memory_limit_);
@@ -206,13 +208,13 @@ std::vector<MapSpec> parse_specs(const std::string& text) {
     for (std::size_t i = 1; i < words.size(); ++i) {
       const std::size_t mark = words[i].find('=');
       KERF_REQUIRE(mark != std::string::npos && mark > 0, usage,
-                   "'{}' of --maps is not name=value, as in arccos:directions=orthogonal",
-                   words[i]);
+                   "'{}' of {} is not name=value, as in arccos:directions=orthogonal", words[i],
+                   spell("maps"));
       spec.options[words[i].substr(0, mark)] = words[i].substr(mark + 1);
     }
     if (registered(spec.map)) find_feature_map(spec.map);
     KERF_REQUIRE(std::ranges::find(specs, spec.label, &MapSpec::label) == specs.end(), usage,
-                 "--maps names {} twice", spec.label);
+                 "{} names {} twice", spell("maps"), spec.label);
     specs.push_back(std::move(spec));
   }
   return specs;
@@ -226,7 +228,7 @@ std::vector<MapSpec> with_common_options(std::vector<MapSpec> specs, const Param
         known = true;
         spec.options.try_emplace(name, value);
       }
-    KERF_REQUIRE(known, usage, "none of the maps has an option --{}", name);
+    KERF_REQUIRE(known, usage, "none of the maps has an option {}", spell(name));
   }
   for (const MapSpec& spec : specs) {
     Params options = spec.options;

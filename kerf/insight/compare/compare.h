@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kerf/core/progress.h"
+#include "kerf/core/spelling.h"
 #include "kerf/insight/measure/interval.h"
 #include "kerf/insight/measure/kernel_quality.h"
 #include "kerf/learn/fit/evaluate.h"
@@ -45,7 +46,7 @@ struct CompareOptions {
   void describe(OptionVisitor& v) {
     v.integer("seeds", seeds, {1, 1000}, "fits of each: seed, seed + 1, ...");
     v.real("holdout", holdout, {0.01, 0.9},
-           "part of the rows to score on, when there is no --test");
+           "part of the rows to score on, when there is no " + spell("test"));
     v.integer("sample", sample, {0, 100000}, "rows for the kernel's error; 0: leave it out");
     v.real("kernel-lambda", kernel_lambda, kAnyPositive,
            "penalty at which epsilon and condition numbers are taken");

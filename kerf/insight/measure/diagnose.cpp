@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/rows/training_rows.h"
@@ -52,7 +53,7 @@ Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::str
   const Index n = std::min(options.sample, summary.rows);
   require_memory(ExactSide::bytes(n, features.back()), memory_limit,
                  fmt::format("comparing kernel matrices of {} rows", n),
-                 "take a smaller --sample or raise --memory");
+                 "take a smaller " + spell("sample") + " or raise " + spell("memory"));
   const SampledMap sampled(source, summary, map, map_options,
                            {options.sample, options.seed, options.scale}, memory_limit, progress);
   for (const Index m : features) out.options = sampled.options(m);  // all, before any work

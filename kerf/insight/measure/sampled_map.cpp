@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/rows/training_rows.h"
 #include "kerf/model/model.h"
@@ -39,9 +40,8 @@ std::vector<Index> parse_sizes(const std::string& text) {
     const auto number = parse_number(text.substr(begin, end - begin));
     KERF_REQUIRE(number && *number >= 1 && *number <= 1 << 24 &&
                      *number == static_cast<double>(static_cast<Index>(*number)),
-                 usage,
-                 "--features is a number between 1 and {}, or several as in 256,1024, not '{}'",
-                 1 << 24, text);
+                 usage, "{} is a number between 1 and {}, or several as in 256,1024, not '{}'",
+                 spell("features"), 1 << 24, text);
     sizes.push_back(static_cast<Index>(*number));
     begin = end + 1;
   }

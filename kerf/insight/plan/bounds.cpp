@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kerf/core/spelling.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/linalg/lanczos.h"
 
@@ -56,7 +57,9 @@ void add_arccos(const BoundInputs& in, std::vector<FeatureBound>& out) {
   out.push_back({"Zandieh et al. 2021, order 1",
                  8.0 / 3 * d / (in.target * in.target) * leverage * logarithm(in, 16),
                  "(8/3) d/e^2 min(rank(X)^2, |X|^2/s) log(16 s_l/p)",
-                 is_leverage ? "" : "proved for leverage directions (--directions sphere)"});
+                 is_leverage
+                     ? ""
+                     : "proved for leverage directions (" + spell("directions", "sphere") + ")"});
 }
 
 void add_ntk(const BoundInputs& in, std::vector<FeatureBound>& out) {

@@ -8,6 +8,7 @@
 #include "kerf/core/error.h"
 #include "kerf/core/require.h"
 #include "kerf/core/rows/holdout.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/automatic.h"
@@ -28,8 +29,8 @@ constexpr double kDefaultLambda = 1e-4;
 std::pair<PlanGoal, double> goal_of(const PlanOptions& options) {
   const double targets[] = {options.epsilon, options.kernel_error, options.validation_error};
   const auto asked = std::ranges::count_if(targets, [](double t) { return t > 0; });
-  KERF_REQUIRE(asked == 1, usage,
-               "a plan needs one target: --epsilon, --kernel-error or --validation-error");
+  KERF_REQUIRE(asked == 1, usage, "a plan needs one target: {}, {} or {}", spell("epsilon"),
+               spell("kernel-error"), spell("validation-error"));
   const auto at = std::ranges::find_if(targets, [](double t) { return t > 0; }) - targets;
   return {static_cast<PlanGoal>(at), targets[at]};
 }
@@ -103,7 +104,7 @@ class Planner {
     plan_.cols = summary.cols;
     plan_.sample = sample_rows();
     KERF_REQUIRE(plan_.goal != PlanGoal::validation_error || summary.targets >= 1, usage,
-                 "a validation error needs a target column: say which with --target");
+                 "a validation error needs a target column: say which with {}", spell("target"));
   }
 
   Plan run() {
@@ -148,7 +149,8 @@ class Planner {
     if (exact_)
       require_memory(ExactSide::bytes(sample_rows(), m), memory_limit_,
                      fmt::format("measuring {} features on {} rows", m, sample_rows()),
-                     "take a smaller --sample or --most, or raise --memory");
+                     "take a smaller " + spell("sample") + " or " + spell("most") + ", or raise " +
+                         spell("memory"));
     std::vector<double> values;
     for (Index s = 0; s < options_.seeds; ++s) {
       report(progress_, fmt::format("{} features", m), s, options_.seeds);
@@ -289,7 +291,7 @@ Plan make_plan(RowSource& source, const DataSummary& summary, const std::string&
     if (options.validation_error == 0)
       require_memory(ExactSide::bytes(n, kFirstFeatures), memory_limit,
                      fmt::format("comparing kernel matrices of {} rows", n),
-                     "take a smaller --sample or raise --memory");
+                     "take a smaller " + spell("sample") + " or raise " + spell("memory"));
     plan = Planner(source, summary, map, map_options, options, memory_limit, progress).run();
   }
   plan.seconds = seconds;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/insight/measure/interval.h"
 
 namespace kerf::detail {
@@ -139,7 +140,7 @@ class Search {
 
   void next() {
     if (measurements_ >= kMeasurements) {
-      result_.reason = "values differ too much from seed to seed: take more --seeds";
+      result_.reason = "values differ too much from seed to seed: take more " + spell("seeds");
       return;
     }
     const auto m = static_cast<double>(last().features);
@@ -265,7 +266,7 @@ SizeSearchResult search_size(const SizeSearch& search) {
   KERF_REQUIRE(search.target > 0, usage, "a target of {} cannot be met: it must be positive",
                search.target);
   KERF_REQUIRE(search.first <= search.most, usage,
-               "the map needs at least {} features, but --most allows {}", search.first,
+               "the map needs at least {} features, but {} allows {}", search.first, spell("most"),
                search.most);
   return Search(search).run();
 }

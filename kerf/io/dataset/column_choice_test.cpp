@@ -52,7 +52,7 @@ TEST_F(ColumnChoiceTest, TheTargetOfNewRowsMayHaveAnotherName) {
   EXPECT_THAT(first_row(named, "c,b,a\n9.5,20,10\n", "c"), ElementsAre(10, 20, 9.5));
   EXPECT_THAT(error_of([&] { first_row(named, "y,b,a\n1,2,3\n", "b"); }), HasSubstr("an input"));
   const Encoding several = open("1,2,0.5\n3,4,1.5\n5,7,2.5\n", {.target = "1,2"}).encoding;
-  EXPECT_THAT(error_of([&] { first_row(several, "1,2,3\n", "0"); }), HasSubstr("--target 0"));
+  EXPECT_THAT(error_of([&] { first_row(several, "1,2,3\n", "0"); }), HasSubstr("target = 0"));
 }
 
 TEST(DecimalComma, IsANumberButForItsComma) {

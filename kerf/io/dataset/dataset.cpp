@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/io/arrays/idx.h"
 #include "kerf/io/registry.h"
 #include "kerf/io/table/scan.h"
@@ -43,9 +44,10 @@ std::vector<std::string> names_of_inputs(const Encoding& encoding) {
 /// What the first row of a table was taken for, and how that is changed.
 std::string note_header(const io::Schema& schema) {
   if (!schema.guessed_header) return "";
-  return schema.names.empty()
-             ? "no header: the first row is taken for a row (--header yes: for column names)"
-             : "header: the first row is taken for column names (--header no: for a row)";
+  return schema.names.empty() ? "no header: the first row is taken for a row (" +
+                                    spell("header", "yes") + ": for column names)"
+                              : "header: the first row is taken for column names (" +
+                                    spell("header", "no") + ": for a row)";
 }
 
 }  // namespace
@@ -197,10 +199,10 @@ std::unique_ptr<EncodedSource> open_test(const Dataset& training,
   const bool needs_labels = training.encoding.labelled && labels.empty();
   auto source = open_for_model(paths, training.encoding, options_beside(training, labels),
                                needs_labels ? io::Targets::optional : io::Targets::require);
-  KERF_REQUIRE(source->has_targets(), usage,
-               "--test {}: these rows have no labels; give them with --test-labels FILE (--labels "
-               "is for the training rows)",
-               fmt::join(paths, " "));
+  KERF_REQUIRE(
+      source->has_targets(), usage,
+      "{}: these rows have no labels; give them with {} FILE ({} is for the training rows)",
+      spell("test", fmt::to_string(fmt::join(paths, " "))), spell("test-labels"), spell("labels"));
   return source;
 }
 

@@ -153,7 +153,7 @@ TEST_F(DatasetTest, MissingCellsByRule) {
   EXPECT_EQ(drop.dropped_rows, 2);
   EXPECT_EQ(drop.summary.rows, 2);
   EXPECT_THAT(targets(gather(*drop.source)), ElementsAre(0.5, 3.5));
-  EXPECT_THAT(error("1,0.5\n2,\n", {{"missing", "mean"}}), HasSubstr("missing drop"));
+  EXPECT_THAT(error("1,0.5\n2,\n", {{"missing", "mean"}}), HasSubstr("missing = drop"));
   EXPECT_THAT(error("1,,0.5\n2,,1.5\n", {{"missing", "mean"}}),
               HasSubstr("all values of column 1"));
   EXPECT_THAT(error("1,,0.5\n2,,1.5\n", {{"missing", "drop"}}),
@@ -263,7 +263,8 @@ TEST_F(DatasetTest, ImagesOfBytes) {
   EXPECT_THAT(row(gather(*apply(encoding, "5,6,7\n")), 0), ElementsAre(5.f, 6.f));
   EXPECT_THAT(apply_error(encoding, "5,6,7,8\n"), HasSubstr("2 x 1 x 1"));
   std::filesystem::remove(folder_.path("labels-idx1"));
-  EXPECT_THAT(error_of([&] { open_dataset({path}, {}, rng::Key{1}); }), HasSubstr("--labels"));
+  EXPECT_THAT(error_of([&] { open_dataset({path}, {}, rng::Key{1}); }),
+              HasSubstr("with labels FILE"));
   EXPECT_EQ(open_dataset({path}, {.target = "none"}, rng::Key{1}).summary.targets, 0);
 }
 
@@ -271,7 +272,8 @@ TEST_F(DatasetTest, ImageOptionOnATable) {
   auto data = open("1,2,3,4,0.5\n5,6,7,255,1.5\n", {{"image", "2x2"}});
   EXPECT_EQ(data.summary.image, (ImageShape{2, 2, 1}));
   EXPECT_THAT(error("1,2,3,4,0.5\n5,6,7,255,1.5\n", {{"image", "2x3"}}), HasSubstr("have 4"));
-  EXPECT_THAT(error("1,2,3,4,0.5\n5,6,7,255,1.5\n", {{"image", "2x"}}), HasSubstr("--image"));
+  EXPECT_THAT(error("1,2,3,4,0.5\n5,6,7,255,1.5\n", {{"image", "2x"}}),
+              HasSubstr("image is HEIGHTxWIDTH"));
 }
 
 TEST_F(DatasetTest, LargeOffsetsSurviveCentring) {

@@ -7,6 +7,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/rows/image_text.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 namespace {
@@ -54,9 +55,9 @@ class Finder {
     if (number && *number >= -count() && *number < count())
       return *number < 0 ? *number + count() : *number;
     if (number)
-      fail(ErrorKind::usage, "--{} {}: {} has {} columns, 0 to {}", option, word, source_, count(),
-           count() - 1);
-    fail(ErrorKind::usage, "--{} '{}': {} has no such column{}", option, word, source_,
+      fail(ErrorKind::usage, "{}: {} has {} columns, 0 to {}", spell(option, word), source_,
+           count(), count() - 1);
+    fail(ErrorKind::usage, "{} '{}': {} has no such column{}", spell(option), word, source_,
          schema_.names.empty() ? " (it has no header, so columns have numbers only)"
                                : did_you_mean(word, schema_.names));
   }
@@ -69,7 +70,7 @@ class Finder {
     const auto last = whole_number(std::string_view(word).substr(dash + 1));
     if (!first || !last) return {column(word, option)};
     KERF_REQUIRE(*first >= 0 && *first <= *last && *last < count(), usage,
-                 "--{} {}: {} has columns 0 to {}", option, word, source_, count() - 1);
+                 "{}: {} has columns 0 to {}", spell(option, word), source_, count() - 1);
     std::vector<Index> result;
     for (Index j = *first; j <= *last; ++j) result.push_back(j);
     return result;
@@ -94,11 +95,11 @@ void plan_targets(Encoding& encoding, const Finder& finder, const DataOptions& o
     for (const std::string& word : split(options.target))
       encoding.targets.push_back(finder.column(word, "target"));
   }
-  KERF_REQUIRE(!encoding.targets.empty(), usage, "--target is empty");
+  KERF_REQUIRE(!encoding.targets.empty(), usage, "{} is empty", spell("target"));
   for (const Index j : encoding.targets) {
     EncodedColumn& column = encoding.columns[j];
     KERF_REQUIRE(column.role == Role::number, usage,
-                 "--target: {} is given twice, or dropped, or the weights",
+                 "{}: {} is given twice, or dropped, or the weights", spell("target"),
                  column_label(column.name, j));
     column.role = Role::target;
   }
@@ -114,8 +115,8 @@ void plan_table(Encoding& encoding, const io::Schema& schema, const DataOptions&
   if (!options.weights.empty()) {
     const Index j = finder.column(options.weights, "weights");
     Role& role = encoding.columns[j].role;
-    KERF_REQUIRE(role == Role::number, usage, "--weights {}: that column is dropped",
-                 options.weights);
+    KERF_REQUIRE(role == Role::number, usage, "{}: that column is dropped",
+                 spell("weights", options.weights));
     role = Role::weight;
   }
   if (options.target != "none" && !schema.labelled) plan_targets(encoding, finder, options, source);
@@ -154,9 +155,9 @@ ReadOptions read_options_of(const DataOptions& options) {
 Encoding with_target(const Encoding& encoding, const Schema& schema, const std::string& target,
                      const std::string& name) {
   KERF_REQUIRE(encoding.targets.size() == 1 && !schema.labelled, usage,
-               "--target {}: the rows of the model, or those of {}, have no target column of which "
-               "there could be another",
-               target, name);
+               "{}: the rows of the model, or those of {}, have no target column of which there "
+               "could be another",
+               spell("target", target), name);
   const Finder finder(schema, name);
   const Index place = target == "first"  ? 0
                       : target == "last" ? schema.columns - 1
@@ -169,8 +170,8 @@ Encoding with_target(const Encoding& encoding, const Schema& schema, const std::
     column.name = schema.names[place];
     std::erase_if(columns, [&](const EncodedColumn& other) {
       KERF_REQUIRE(other.name != column.name || other.role == Role::dropped, usage,
-                   "--target {}: that column of {} is an input of the model, or its weights",
-                   target, name);
+                   "{}: that column of {} is an input of the model, or its weights",
+                   spell("target", target), name);
       return other.name == column.name;
     });
   }
@@ -182,8 +183,8 @@ Encoding with_target(const Encoding& encoding, const Schema& schema, const std::
 
 Encoding with_weights(const Encoding& encoding, const Schema& schema, const std::string& weights,
                       const std::string& name) {
-  KERF_REQUIRE(encoding.kind == SourceKind::table, usage, "--weights is for tables, and {} is none",
-               name);
+  KERF_REQUIRE(encoding.kind == SourceKind::table, usage, "{} is for tables, and {} is none",
+               spell("weights"), name);
   const Index place = Finder(schema, name).column(weights, "weights");
   Encoding weighed = encoding;
   auto& columns = weighed.columns;
@@ -198,15 +199,15 @@ Encoding with_weights(const Encoding& encoding, const Schema& schema, const std:
   if (at < size) {
     Role& role = columns[at].role;
     KERF_REQUIRE(role == Role::dropped, usage,
-                 "--weights {}: that column of {} is an input of the model, or its target", weights,
-                 name);
+                 "{}: that column of {} is an input of the model, or its target",
+                 spell("weights", weights), name);
     role = Role::weight;
     return weighed;
   }
   // A column that the training rows did not have.
   KERF_REQUIRE(named || schema.columns == size + 1, usage,
-               "--weights {}: {} has {} columns, those of the model and one of weights would be {}",
-               weights, name, schema.columns, size + 1);
+               "{}: {} has {} columns, those of the model and one of weights would be {}",
+               spell("weights", weights), name, schema.columns, size + 1);
   at = named ? size : place;
   columns.insert(columns.begin() + at, {.name = title, .role = Role::weight, .levels = {}});
   for (Index& target : weighed.targets)
@@ -225,15 +226,15 @@ void plan_image(Encoding& encoding, const Schema& schema, const DataOptions& opt
     const bool as_channels = own.height == 1 || own.height == 3 || own.height == 4;
     KERF_REQUIRE(!as_channels || own.channels <= 4, usage,
                  "{} holds images of {} (height, width, channels), which looks as if channels came "
-                 "first: move that axis to the end, or say --image {} if it is so",
-                 name, format_image_shape(own), format_image_shape(own));
+                 "first: move that axis to the end, or say {} if it is so",
+                 name, format_image_shape(own), spell("image", format_image_shape(own)));
     return;
   }
   encoding.image = parse_image_shape(options.image);
   KERF_REQUIRE(!own.present() || encoding.image == own, usage,
-               "--image {}: {} holds images of {} (height, width, channels); if their channels "
-               "come first, move that axis to the end",
-               options.image, name, format_image_shape(own));
+               "{}: {} holds images of {} (height, width, channels); if their channels come first, "
+               "move that axis to the end",
+               spell("image", options.image), name, format_image_shape(own));
 }
 
 }  // namespace
@@ -249,15 +250,16 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
                                            : SourceKind::table;
   if (schema.labelled)
     KERF_REQUIRE(options.target == "last" || options.target == "first" || options.target == "none",
-                 usage, "--target '{}': the target of {} is its label; only none is another choice",
-                 options.target, name);
+                 usage, "{} '{}': the target of {} is its label; only none is another choice",
+                 spell("target"), options.target, name);
   if (encoding.kind == SourceKind::table) {
     plan_table(encoding, schema, options, name);
   } else {
     KERF_REQUIRE(options.drop.empty() && options.weights.empty(), usage,
-                 "--drop and --weights are for tables, and {} is none", name);
+                 "{} and {} are for tables, and {} is none", spell("drop"), spell("weights"), name);
     KERF_REQUIRE(schema.labelled || options.target == "none", usage,
-                 "{} has no labels: give them with --labels FILE, or say --target none", name);
+                 "{} has no labels: give them with {} FILE, or say {}", name, spell("labels"),
+                 spell("target", "none"));
     encoding.inputs = schema.columns;
   }
   plan_image(encoding, schema, options, name);

@@ -7,6 +7,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/io/finite.h"
 
 namespace kerf::detail::io {
@@ -189,8 +190,8 @@ void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Rou
   KERF_REQUIRE(encoding_.missing == Missing::drop, data, "{}: the value of {} is missing; {}",
                raw.where(cell), to.label,
                wanted_ == Targets::ignore
-                   ? "a model that was fitted with --missing mean takes such rows"
-                   : "--missing drop leaves such rows out");
+                   ? "a model that was fitted with " + spell("missing", "mean") + " takes such rows"
+                   : spell("missing", "drop") + " leaves such rows out");
   auto dropped = dropped_[cell.row];
   if (!dropped) ++counts_.dropped_rows;
   dropped = true;

@@ -7,6 +7,7 @@
 
 #include "kerf/core/hash.h"
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/io/table/column_tally.h"
 #include "kerf/io/table/encoder.h"
@@ -162,7 +163,7 @@ void Scanner::require_sample() const {
   require_memory(
       std::min(rows_, kSampleRows) * schema_.columns * bytes, options_.memory_limit,
       fmt::format("{}: to hold the rows of a sample, of {} columns,", name_, schema_.columns),
-      "take fewer --rows, or raise --memory");
+      "take fewer " + spell("rows") + ", or raise " + spell("memory"));
 }
 
 /// Whether a row stays; Error for a missing cell that may not be missing.
@@ -178,8 +179,9 @@ bool Scanner::keeps(const RawBlock& block, std::span<const OddCell> odd) {
     }
     fail(ErrorKind::data, "{}: the value of {} is missing; {}", block.where(cell),
          label_of(cell.column),
-         input ? "--missing mean or --missing drop says what to do about that"
-               : "--missing drop leaves such rows out");
+         input ? spell("missing", "mean") + " or " + spell("missing", "drop") +
+                     " says what to do about that"
+               : spell("missing", "drop") + " leaves such rows out");
   }
   return true;
 }
@@ -238,7 +240,8 @@ void Scanner::finish_table(ScanResult& result) {
     if (column.role != Role::number) continue;
     const std::string label = label_of(at);
     KERF_REQUIRE(columns_.missing(at) < rows_, data,
-                 "{}: all values of {} are missing; leave it out with --drop", name_, label);
+                 "{}: all values of {} are missing; leave it out with {}", name_, label,
+                 spell("drop"));
     if (!is_category(at)) {
       KERF_REQUIRE(columns_.words(at) == 0, data, "{} in {}, where the other cells are numbers{}",
                    columns_.first_word(at), label,
@@ -255,12 +258,12 @@ void Scanner::finish_table(ScanResult& result) {
     }
     const auto& levels = columns_.levels(at);
     KERF_REQUIRE(static_cast<Index>(levels.size()) <= options_.max_levels, data,
-                 "{}: {} has more than {} different words{}; leave it out with --drop, or raise "
-                 "--max-levels",
+                 "{}: {} has more than {} different words{}; leave it out with {}, or raise {}",
                  name_, label, options_.max_levels,
                  columns_.decimal_commas(at)
                      ? ", which look like numbers with a decimal comma (kerf reads a point)"
-                     : "");
+                     : "",
+                 spell("drop"), spell("max-levels"));
     note_words(at, label, result.notes);
     column.role = Role::category;
     for (const auto& [level, count] : levels) column.levels.push_back(level);
@@ -288,16 +291,16 @@ void Scanner::note_words(Index column, const std::string& label,
         label, words));
   else if (rows_ >= kFewestRows && 10 * words >= 9 * rows_)
     notes.push_back(fmt::format(
-        "{} has {} different words in {} rows, each an input of its own: --drop leaves it out",
-        label, words, rows_));
+        "{} has {} different words in {} rows, each an input of its own: {} leaves it out", label,
+        words, rows_, spell("drop")));
 }
 
 void Scanner::finish_image(DataSummary& summary) const {
   const ImageShape& image = encoding_.image;
   KERF_REQUIRE(image.height * image.width * image.channels == encoding_.inputs, usage,
-               "--image {}x{}x{} has {} values, but the rows of {} have {}", image.height,
-               image.width, image.channels, image.height * image.width * image.channels, name_,
-               encoding_.inputs);
+               "{} has {} values, but the rows of {} have {}",
+               spell("image", fmt::format("{}x{}x{}", image.height, image.width, image.channels)),
+               image.height * image.width * image.channels, name_, encoding_.inputs);
   summary.image = image;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/io/class_names.h"
 #include "kerf/io/table/column_tally.h"
 
@@ -72,9 +73,8 @@ bool TargetTally::is_classification(Index rows, bool images, const std::string& 
   if (!words_.empty()) {
     // A few words among real numbers are mistakes, not classes.
     KERF_REQUIRE(!too_many_ && whole_, data,
-                 "the target {} has numbers, but also {}; a number is wanted, or --task "
-                 "classification{}",
-                 target, first_word_, decimal_commas() ? kCommaHint : "");
+                 "the target {} has numbers, but also {}; a number is wanted, or {}{}", target,
+                 first_word_, spell("task", "classification"), decimal_commas() ? kCommaHint : "");
     reason = fmt::format("the target {} holds words", target);
     return true;
   }

@@ -8,6 +8,7 @@
 
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/io/text/number.h"
 #include "kerf/io/text/utf8.h"
 
@@ -120,7 +121,8 @@ char named_delimiter(const std::string& text) {
   // What numbers, quotes and comments are made of cannot separate them.
   const std::string_view taken = "0123456789+-.eE\"#\r\n";
   KERF_REQUIRE(text.size() == 1 && taken.find(text[0]) == std::string_view::npos, usage,
-               "--delimiter is auto, tab, space or one character like ',', not '{}'", text);
+               "{} is auto, tab, space or one character like ',', not '{}'", spell("delimiter"),
+               text);
   return text[0];
 }
 

@@ -46,7 +46,7 @@ TEST_F(Csv, FindsTheDelimiter) {
   EXPECT_EQ(read("1, 2.5 ,3\n4,  5,\t6\n").cells, expected);
   EXPECT_EQ(read("7\n8\n").cells, (Rows{{7}, {8}}));
   EXPECT_EQ(read("1:2\n3:4\n", {.delimiter = ":"}).cells, (Rows{{1, 2}, {3, 4}}));
-  EXPECT_THAT(error("1,2\n", {.delimiter = "12"}), HasSubstr("--delimiter"));
+  EXPECT_THAT(error("1,2\n", {.delimiter = "12"}), HasSubstr("delimiter is auto"));
 }
 
 TEST_F(Csv, AFirstRowOfKnownNamesIsAHeaderWhateverItLooksLike) {

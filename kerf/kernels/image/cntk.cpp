@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/image/cntk_simd.h"
 
@@ -269,12 +270,12 @@ void block_of_pairs(const CntkOptions& options, MatrixView<const double> x,
 
 void check_cntk_options(const CntkOptions& options, const char* owner) {
   KERF_REQUIRE(options.depth >= 2 || options.train_first_layer, usage,
-               "{}: --depth 1 without --train-first-layer trains nothing: the kernel is zero",
-               owner);
-  KERF_REQUIRE(
-      options.padding == Padding::valid || options.filter % 2 == 1, usage,
-      "{}: --filter {} has no middle; --padding same wants an odd one, --padding valid any", owner,
-      options.filter);
+               "{}: {} without {} trains nothing: the kernel is zero", owner, spell("depth", "1"),
+               spell_on("train-first-layer"));
+  KERF_REQUIRE(options.padding == Padding::valid || options.filter % 2 == 1, usage,
+               "{}: {} has no middle; {} wants an odd one, {} any", owner,
+               spell("filter", options.filter), spell("padding", "same"),
+               spell("padding", "valid"));
   if (options.image != "auto") parse_image_shape(options.image);
 }
 
@@ -287,9 +288,8 @@ ImageShape cntk_image(const CntkOptions& options, Index columns, const char* own
                format_image_shape(shape), values_of(shape), columns);
   const Index shrink = options.padding == Padding::same ? 0 : options.depth * (options.filter - 1);
   KERF_REQUIRE(std::min(shape.height, shape.width) > shrink, usage,
-               "{}: {} convolutions of {} pixels with --padding valid leave nothing of an image of "
-               "{}",
-               owner, options.depth, options.filter, format_image_shape(shape));
+               "{}: {} convolutions of {} pixels with {} leave nothing of an image of {}", owner,
+               options.depth, options.filter, spell("padding", "valid"), format_image_shape(shape));
   return shape;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 
 namespace kerf::detail {
 namespace {
@@ -18,14 +19,14 @@ std::vector<double> parse_coefficients(const std::string& text, const char* name
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const auto value = parse_number(std::string_view(text).substr(begin, end - begin));
     KERF_REQUIRE(value.has_value() && std::abs(*value) <= 1e30, usage,
-                 "--coefficients '{}': '{}' is not a number of moderate size", text,
+                 "{} '{}': '{}' is not a number of moderate size", spell("coefficients"), text,
                  text.substr(begin, end - begin));
     values.push_back(*value);
     begin = end + 1;
   }
   KERF_REQUIRE(!values.empty() && values.size() <= kMaxCoefficients, usage,
-               "activation {} needs between 1 and {} --coefficients, as in 0,1,0.5, not {}", name,
-               kMaxCoefficients, values.size());
+               "activation {} needs between 1 and {} {}, as in 0,1,0.5, not {}", name,
+               kMaxCoefficients, spell("coefficients"), values.size());
   return values;
 }
 
@@ -70,7 +71,8 @@ std::vector<double> hermite_of_gelu() {
 std::vector<double> normalised_squares(std::vector<double> h, const std::string& coefficients) {
   for (double& value : h) value *= value;
   const double sum = std::accumulate(h.begin(), h.end(), 0.0);
-  KERF_REQUIRE(sum > 0, usage, "--coefficients '{}': the activation is zero", coefficients);
+  KERF_REQUIRE(sum > 0, usage, "{} '{}': the activation is zero", spell("coefficients"),
+               coefficients);
   for (double& value : h) value /= sum;
   return h;
 }
@@ -83,9 +85,10 @@ Activation::Activation(const ActivationOptions& options) : kind_(options.activat
   const char* name = kActivationNames[static_cast<int>(kind_)];
   const bool takes = kind_ == ActivationKind::polynomial || kind_ == ActivationKind::hermite;
   KERF_REQUIRE(takes || options.coefficients.empty(), usage,
-               "--coefficients are for activation polynomial or hermite, not for {}", name);
+               "{} are for activation polynomial or hermite, not for {}", spell("coefficients"),
+               name);
   KERF_REQUIRE(kind_ == ActivationKind::leaky_relu || options.slope == ActivationOptions().slope,
-               usage, "--slope is for activation leaky-relu, not for {}", name);
+               usage, "{} is for activation leaky-relu, not for {}", spell("slope"), name);
   if (kind_ == ActivationKind::leaky_relu)
     mix_ = 2 * options.slope / (1 + options.slope * options.slope);
   if (kind_ == ActivationKind::gelu) series_ = normalised_squares(hermite_of_gelu(), {});

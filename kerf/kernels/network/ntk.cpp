@@ -2,6 +2,7 @@
 #include "kerf/kernels/network/ntk.h"
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/kernels/gram/pointwise.h"
 
 namespace kerf::detail {
@@ -92,8 +93,8 @@ NtkKernel::NtkKernel(const Options& options)
   const double diagonal = ntk_of_cosine(Cosine::of(1), depth_, activation_);
   KERF_REQUIRE(diagonal <= 1e30, usage,
                "kernel ntk: with this activation a network of depth {} has k(x, x) = {:.3g} |x|^2, "
-               "which is too large; take a smaller --depth",
-               depth_, diagonal);
+               "which is too large; take a smaller {}",
+               depth_, diagonal, spell("depth"));
 }
 
 double NtkKernel::value(std::span<const double> x, std::span<const double> y) const {

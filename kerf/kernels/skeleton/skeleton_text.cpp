@@ -9,6 +9,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/core/rows/image_text.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/kernels/skeleton/skeleton_json.h"
 
@@ -129,8 +130,8 @@ SkeletonLayers read_layers(const std::string& text) {
 }  // namespace
 
 Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
-  KERF_REQUIRE(image.present(), usage,
-               "the skeleton does not say the shape of its rows: give --image HxWxC");
+  KERF_REQUIRE(image.present(), usage, "the skeleton does not say the shape of its rows: give {}",
+               spell("image", "HxWxC"));
   require_memory(
       saturated(size_of(LayeredSkeleton{layers, image}).bytes()), 0,
       fmt::format("the skeleton of {} x {} x {} values", image.height, image.width, image.channels),
@@ -234,11 +235,10 @@ std::variant<Skeleton, LayeredSkeleton> parse(const std::string& text, ImageShap
   const auto first = text.find_first_not_of(" \t\r\n");
   KERF_REQUIRE(first != std::string::npos, usage, "the skeleton is empty");
   if (text[first] == '{') return parse_skeleton_json(text, image);
-  KERF_REQUIRE(
-      !text.substr(first).starts_with("table"), usage,
-      "the skeleton '{}' depends on the types of a table's columns: it is for kerf fit and "
-      "other commands that read one",
-      text);
+  KERF_REQUIRE(!text.substr(first).starts_with("table"), usage,
+               "the skeleton '{}' depends on the types of a table's columns: it is for a fit and "
+               "whatever else reads one",
+               text);
   return LayeredSkeleton{read_layers(text), image};
 }
 

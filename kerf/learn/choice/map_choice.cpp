@@ -8,6 +8,7 @@
 #include <map>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/automatic.h"
@@ -331,9 +332,9 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
     if (const auto kernel = fixed.find("kernel"); kernel != fixed.end())
       find_kernel(kernel->second);
     std::vector<std::string> names;
-    for (const auto& [name, value] : fixed) names.push_back("--" + name + " " + value);
-    fail(ErrorKind::usage, "--map auto has no candidate with {}: name the map with --map",
-         fmt::join(names, " "));
+    for (const auto& [name, value] : fixed) names.push_back(spell(name, value));
+    fail(ErrorKind::usage, "{} has no candidate with {}: name the map with {}",
+         spell("map", "auto"), fmt::join(names, " "), spell("map"));
   }
   return candidates;
 }
@@ -384,7 +385,7 @@ Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSum
   const auto bytes = [&] { return choice_bytes(candidates, summary, targets, count, options); };
   while (count > least && bytes() > memory) count = std::max(least, count - count / 8 - 1);
   require_memory(bytes(), options.memory_limit, fmt::format("choosing the map on {} rows", count),
-                 "name the map with --map, or raise --memory");
+                 "name the map with " + spell("map") + ", or raise " + spell("memory"));
   return count;
 }
 

@@ -4,6 +4,7 @@
 #include "kerf/core/error.h"
 #include "kerf/core/require.h"
 #include "kerf/core/rows/row_filter.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/fit/fit_kinds.h"
@@ -25,7 +26,8 @@ Index features_asked(const Params& options) {
   if (features == options.end() || features->second == "auto") return kDefaultFeatures;
   const auto number = parse_number(features->second);
   KERF_REQUIRE(number && *number >= 1 && *number <= 1 << 24, usage,
-               "--features must be auto or between 1 and {}, not '{}'", 1 << 24, features->second);
+               "{} must be auto or between 1 and {}, not '{}'", spell("features"), 1 << 24,
+               features->second);
   return static_cast<Index>(*number);
 }
 
@@ -85,10 +87,9 @@ Index features_of(const FitJob& job, const Params& map_options, const MapCandida
     return features_asked(map_options);
   }
   note = fmt::format(
-      "{} features instead of {}, which do not fit into the {} {} (--features or "
-      "--memory sets another number)",
+      "{} features instead of {}, which do not fit into the {} {} ({} or {} sets another number)",
       fitting, asked, human_bytes(most_memory(job)),
-      job.memory_limit > 0 ? "given" : "that are free");
+      job.memory_limit > 0 ? "given" : "that are free", spell("features"), spell("memory"));
   return fitting;
 }
 
@@ -158,7 +159,8 @@ bool wants_growth(const Params& map_options) {
 
 FitResult fit_growing(const FitJob& job, const std::string& map, const Params& map_options) {
   KERF_REQUIRE(!job.options.lambda, usage,
-               "--features auto compares cross-validation errors, and a fixed --lambda has none");
+               "{} compares cross-validation errors, and a fixed {} has none",
+               spell("features", "auto"), spell("lambda"));
   std::optional<FitResult> best;
   std::vector<FitReport::Growth> growth;
   double total = 0;
@@ -190,7 +192,8 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
       reason = fmt::format("{} features would need more memory", features);
     }
     if (reason.empty() && 2 * features > kMostFeatures)
-      reason = fmt::format("{} is the most that --features auto tries", kMostFeatures);
+      reason =
+          fmt::format("{} is the most that {} tries", kMostFeatures, spell("features", "auto"));
   }
   best->report.growth = std::move(growth);
   best->report.growth_reason = std::move(reason);

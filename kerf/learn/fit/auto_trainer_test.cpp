@@ -207,9 +207,9 @@ TEST(MapChoice, KeepsToTheMemory) {
   } catch (const Error& error) {
     const std::string text = error.what();
     EXPECT_EQ(error.kind(), ErrorKind::memory);
-    for (const char* words : {"60 MB is the limit given", "--features ", "--solver sgd"})
+    for (const char* words : {"60 MB is the limit given", "features = ", "solver = sgd"})
       EXPECT_NE(text.find(words), std::string::npos) << text;
-    const std::string number = text.substr(text.find("--features ") + 11);
+    const std::string number = text.substr(text.find("features = ") + 11);
     const auto fitting = fit_on(data.x.view(), data.y, "rff",
                                 {{"features", number.substr(0, number.find(' '))}}, {}, 60 * kMega);
     EXPECT_LE(fitting.report.estimated_memory, 60 * kMega);

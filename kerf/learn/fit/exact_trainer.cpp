@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/fit/fit_kinds.h"
@@ -26,15 +27,17 @@ Params resolve_kernel(const Params& options, const DataSummary& summary, const S
 /// What --map exact has not.
 void check_exact_fit(const FitJob& job) {
   KERF_REQUIRE(job.options.validation != Validation::gcv, usage,
-               "--validation gcv is for feature maps: --map exact leaves one row out");
-  KERF_REQUIRE(!job.options.lambda_per_target, usage,
-               "--map exact chooses one lambda for all targets");
+               "{} is for feature maps: {} leaves one row out", spell("validation", "gcv"),
+               spell("map", "exact"));
+  KERF_REQUIRE(!job.options.lambda_per_target, usage, "{} chooses one lambda for all targets",
+               spell("map", "exact"));
   KERF_REQUIRE(job.options.solver == kAutoSolver || solver_traits(job.options.solver).among_rows,
-               usage, "--solver {} is for feature maps: --map exact solves among the rows",
-               job.options.solver);
+               usage, "{} is for feature maps: {} solves among the rows",
+               spell("solver", job.options.solver), spell("map", "exact"));
   KERF_REQUIRE(job.summary.copies == 1 || job.options.lambda, usage,
-               "--map exact leaves single rows out, but an image's copies would remain: give "
-               "--lambda, or take a feature map");
+               "{} leaves single rows out, but an image's copies would remain: give {}, or take a "
+               "feature map",
+               spell("map", "exact"), spell("lambda"));
 }
 
 /// Scaling and recipe, with numbers for everything automatic.
@@ -82,8 +85,8 @@ void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitR
 
 void check_exact_options(const Params& options) {
   const KernelEntry& entry = find_kernel(exact_kernel_name(options));
-  KERF_REQUIRE(!options.contains("features"), usage,
-               "--map exact has no --features: its kernel is exact");
+  KERF_REQUIRE(!options.contains("features"), usage, "{} has no {}: its kernel is exact",
+               spell("map", "exact"), spell("features"));
   Params params = exact_kernel_params(options);
   for (const OptionInfo& info : entry.options())  // any number will do for a check
     if (info.type == OptionType::automatic)
@@ -104,10 +107,10 @@ Index require_exact_memory(const FitJob& job) {
   const Index n = job.summary.rows, bytes = exact_fit_bytes(job);
   KERF_REQUIRE(job.options.lambda || n <= blas::kMostEigen, memory,
                "the exact kernel of {} rows chooses lambda by eigenvalues, of at most {} rows: "
-               "give --lambda, or take a feature map",
-               n, blas::kMostEigen);
+               "give {}, or take a feature map",
+               n, blas::kMostEigen, spell("lambda"));
   require_memory(bytes, job.memory_limit, fmt::format("the exact kernel of {} rows", n),
-                 "take fewer --rows, a feature map, or raise --memory");
+                 "take fewer " + spell("rows") + ", a feature map, or raise " + spell("memory"));
   return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/interrupt.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/version.h"
@@ -51,21 +52,22 @@ DataSummary shape_of(const Model& model) {
 void check_block_by_block(const FitOptions& options) {
   check_fit_options(options);
   KERF_REQUIRE(options.class_weight == ClassWeight::none, usage,
-               "--class-weight balanced needs all rows at once: it cannot be had block by block");
+               "{} needs all rows at once: it cannot be had block by block",
+               spell("class-weight", "balanced"));
   KERF_REQUIRE(options.loss == Loss::squared, usage,
-               "--loss {} needs all rows at once: block by block there is the squared loss",
-               kLossNames[static_cast<int>(options.loss)]);
+               "{} needs all rows at once: block by block there is the squared loss",
+               spell("loss", kLossNames[static_cast<int>(options.loss)]));
   std::vector<std::string> able;
   for (const SolverEntry& entry : solvers())
     if (entry.traits.block_by_block) able.emplace_back(entry.name);
   KERF_REQUIRE(options.solver == kAutoSolver || solver_traits(options.solver).block_by_block, usage,
-               "--solver {} needs all rows at once: block by block there are {}", options.solver,
-               fmt::join(able, " and "));
+               "{} needs all rows at once: block by block there are {}",
+               spell("solver", options.solver), fmt::join(able, " and "));
   KERF_REQUIRE(options.validation == Validation::folds, usage,
-               "--validation {} needs all rows at once: it cannot be had block by block",
-               kValidationNames[static_cast<int>(options.validation)]);
+               "{} needs all rows at once: it cannot be had block by block",
+               spell("validation", kValidationNames[static_cast<int>(options.validation)]));
   KERF_REQUIRE(!options.variance, usage,
-               "--variance needs all rows at once: it cannot be had block by block");
+               "{} needs all rows at once: it cannot be had block by block", spell_on("variance"));
 }
 
 }  // namespace
@@ -87,7 +89,8 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
     apart_ = 0;
   }
   KERF_REQUIRE(options.checkpoint.empty(), usage,
-               "--checkpoint is kept by a fit of all rows: blocks can go on from it, not begin it");
+               "{} is kept by a fit of all rows: blocks can go on from it, not begin it",
+               spell("checkpoint"));
   KERF_REQUIRE(first.rows >= 1, data, "training needs rows");
   check_target_scale(first);
   KERF_REQUIRE(first.targets >= 1, usage, "training needs a target column");
@@ -122,7 +125,8 @@ IncrementalFit::IncrementalFit(const Model& model, const FitOptions& options, In
       rows_(model.training.rows) {
   check_block_by_block(options);
   KERF_REQUIRE(!options.checkpoint.empty() && !model.training.identity.empty(), usage,
-               "only the sums of a fit with --checkpoint are kept: there is nothing to go on from");
+               "only the sums of a fit with {} are kept: there is nothing to go on from",
+               spell("checkpoint"));
   KERF_REQUIRE(!model.images.present(), usage,
                "the model prepares images before its map: more rows cannot be added to it");
   Model& start = start_.model;
@@ -167,7 +171,8 @@ void IncrementalFit::start_sums() {
                              : 0;
   require_memory(solver_that(&SolverTraits::keeps_sums).bytes(problem) + left_out, memory_limit_,
                  fmt::format("training with {} features", map_->out_dim()),
-                 "take fewer --features, a fixed --lambda, or raise --memory");
+                 "take fewer " + spell("features") + ", a fixed " + spell("lambda") +
+                     ", or raise " + spell("memory"));
   const rng::Key key = rng::Key{static_cast<std::uint64_t>(options_.seed)}.child("fold");
   buffers_ = std::make_unique<FoldBuffers>(
       fold_modulus_, block_rows(map_->out_dim()), key,
@@ -200,7 +205,7 @@ void IncrementalFit::add(RowBlock& block) {
   // One lambda for each target needs sums.
   const bool fits_dual = rows_ + block.rows() <= map_->out_dim() && !options_.lambda_per_target;
   KERF_REQUIRE(fits_dual || !solver_traits(options_.solver).among_rows, usage,
-               "--solver {} is for fewer rows than features", options_.solver);
+               "{} is for fewer rows than features", spell("solver", options_.solver));
   for (const double weight : block.weights)
     KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "a row has the weight {}", weight);
   const InterruptScope whole_or_not_at_all([] {});

@@ -2,6 +2,7 @@
 #include "kerf/learn/fit/journey.h"
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/learn/solvers/solver.h"
 
 namespace kerf::detail {
@@ -40,10 +41,11 @@ void check_task(const FitTask& task) {
   augmentation_of(task, options_of(task));
   read_options<ImageOptions>(task.image_options, kOwner);
   KERF_REQUIRE(task.holdout >= 0 && task.holdout < 1, usage,
-               "--holdout is a part of the rows, between 0 and 1, not {}", task.holdout);
-  KERF_REQUIRE(task.holdout == 0 || task.test.empty(), usage, "take either --test or --holdout");
-  KERF_REQUIRE(task.test_labels.empty() || !task.test.empty(), usage,
-               "--test-labels goes with --test");
+               "{} is a part of the rows, between 0 and 1, not {}", spell("holdout"), task.holdout);
+  KERF_REQUIRE(task.holdout == 0 || task.test.empty(), usage, "take either {} or {}", spell("test"),
+               spell("holdout"));
+  KERF_REQUIRE(task.test_labels.empty() || !task.test.empty(), usage, "{} goes with {}",
+               spell("test-labels"), spell("test"));
 }
 
 RowSource* Fitted::test_rows() const {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/version.h"
 #include "kerf/features/automatic.h"
@@ -91,13 +92,12 @@ const SolverEntry& take_solver(const FitJob& job, const FeatureMapEntry& entry,
   outcome.solver = plan.choice.entry->name;
   outcome.solver_reason = plan.choice.reason;
   outcome.estimated_memory = plan.bytes;
-  outcome.memory_note =
-      memory_note(plan.bytes, job.memory_limit,
-                  fmt::format("{}training with {} features{}",
-                              job.options.solver == kAutoSolver
-                                  ? ""
-                                  : "--solver " + std::string(plan.choice.entry->name) + ", ",
-                              problem.features, job.options.variance ? " and variances" : ""));
+  outcome.memory_note = memory_note(
+      plan.bytes, job.memory_limit,
+      fmt::format(
+          "{}training with {} features{}",
+          job.options.solver == kAutoSolver ? "" : spell("solver", plan.choice.entry->name) + ", ",
+          problem.features, job.options.variance ? " and variances" : ""));
   return *plan.choice.entry;
 }
 
@@ -195,7 +195,8 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
 
 void check_fit_options(const FitOptions& options) {
   KERF_REQUIRE(!options.lambda || options.lambda_grid.empty(), usage,
-               "--lambda is given and --lambda-grid is to choose from: take one of them");
+               "{} is given and {} is to choose from: take one of them", spell("lambda"),
+               spell("lambda-grid"));
   check_solver_options(options);
 }
 
@@ -254,7 +255,7 @@ std::string idle_option(const std::string& map, const Params& given) {
   const Params complete = entry.complete(numbers);
   for (const auto& [name, value] : given)
     if (const std::string why = why_idle(entry.options(), name, complete); !why.empty())
-      return fmt::format("--{} {} would have no effect: {}", name, value, why);
+      return fmt::format("{} would have no effect: {}", spell(name, value), why);
   return "";
 }
 
@@ -264,19 +265,20 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   check_rows(summary);
   check_fit_options(options);
   KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
-               "--variance is for regression with a feature map");
+               "{} is for regression with a feature map", spell_on("variance"));
   KERF_REQUIRE(options.variance || options.noise == Noise::leave_one_out, usage,
-               "--noise is that of --variance: give both");
+               "{} is that of {}: give both", spell("noise"), spell_on("variance"));
   KERF_REQUIRE(!options.variance || options.noise == Noise::likelihood || summary.copies == 1,
-               usage,
-               "--noise leave-one-out leaves single rows out, but an image's copies would remain: "
-               "take --noise likelihood");
+               usage, "{} leaves single rows out, but an image's copies would remain: take {}",
+               spell("noise", "leave-one-out"), spell("noise", "likelihood"));
   KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
-               "--variance is that of one lambda for all targets: leave --lambda-per-target out");
+               "{} is that of one lambda for all targets: leave {} out", spell_on("variance"),
+               spell_on("lambda-per-target"));
   KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
                usage, "map exact has the squared loss only, and keeps no checkpoints");
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
-               "--features auto fits several sizes: a checkpoint is of one, so give --features N");
+               "{} fits several sizes: a checkpoint is of one, so give {} N",
+               spell("features", "auto"), spell("features"));
   check_target_scale(summary);
   FitOptions settled = options;
   SparseChoice sparse;
@@ -296,8 +298,8 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
   if (!options.checkpoint.empty() && !solver_traits(result.report.solver).keeps_sums)
     result.report.notes.push_back(fmt::format(
-        "solver {} keeps no sums in {}: kerf refit needs a fit with --solver {}",
-        result.report.solver, options.checkpoint, solver_that(&SolverTraits::keeps_sums).name));
+        "solver {} keeps no sums in {}: kerf refit needs a fit with {}", result.report.solver,
+        options.checkpoint, spell("solver", solver_that(&SolverTraits::keeps_sums).name)));
   restore_targets(summary.target_scale, result);
   warn_about_data(source, summary, result.report);
   judge_fit(result, options.class_weight);
@@ -323,7 +325,8 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
                  data, "the sums in {} are of {} outputs, the model has {}", options.checkpoint,
                  solved.intercept.size(), result.model.outputs());
     KERF_REQUIRE(!result.model.variance, usage,
-                 "the model's variances are those of its own lambda: fit it again with --lambda");
+                 "the model's variances are those of its own lambda: fit it again with {}",
+                 spell("lambda"));
     result.model.linear = std::move(solved);
     result.model.temperature = outcome.temperature;
   }

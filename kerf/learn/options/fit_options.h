@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kerf/core/options.h"
+#include "kerf/core/spelling.h"
 #include "kerf/features/scaling.h"
 
 namespace kerf::detail {
@@ -108,13 +109,15 @@ struct FitOptions {
     v.integer("folds", folds, {2, 100}, "folds of the cross-validation that chooses lambda");
     v.choice("class-weight", class_weight, kClassWeightNames,
              "balanced: every class counts the same, however many rows it has");
-    v.choice("precision", precision, kPrecisionNames,
-             "arithmetic of the sums over rows; of --map exact also its dense rows");
+    v.choice(
+        "precision", precision, kPrecisionNames,
+        "arithmetic of the sums over rows; of " + spell("map", "exact") + " also its dense rows");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
     v.flag("variance", variance,
-           "keep what `predict --variance` needs: two more passes, 4 m^2 bytes in the model");
+           "keep what variances of predictions need: two more passes, 4 m^2 bytes in the model");
     v.choice("noise", noise, kNoiseNames,
-             "of --variance: intervals that fit rows left out, or maximum marginal likelihood");
+             "of " + spell_on("variance") +
+                 ": intervals that fit rows left out, or maximum marginal likelihood");
     v.text("checkpoint", checkpoint,
            "folder that a fit goes on from when it was killed; keeps the sums for kerf refit");
     v.real("checkpoint-interval", checkpoint_interval, {0, 1e6}, "seconds between checkpoints");

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kerf/core/spelling.h"
 #include "kerf/learn/quality/fit_quality.h"
 
 namespace kerf::detail {
@@ -101,12 +102,12 @@ void warn_of_outliers(RowSource& source, const DataSummary& summary, FitReport& 
   source.rewind();
   if (ruled.size() > kMostNamed) ruled.resize(kMostNamed);
   for (const Ruled& column : ruled)
-    report.warnings.push_back(fmt::format(
-        "{}: a few values such as {:.6g} in row {} make its standard deviation {:.3g}, where four "
-        "fifths of its values lie within {:.3g} of each other and become nearly equal; leave such "
-        "rows out, cut the values off, or --drop the column",
-        name_of(summary, column.column), column.value, column.row, column.deviation,
-        kNormalRange * column.robust));
+    report.warnings.push_back(
+        fmt::format("{}: a few values such as {:.6g} in row {} make its standard deviation {:.3g}, "
+                    "where four fifths of its values lie within {:.3g} of each other and become "
+                    "nearly equal; leave such rows out, cut the values off, or {} the column",
+                    name_of(summary, column.column), column.value, column.row, column.deviation,
+                    kNormalRange * column.robust, spell("drop")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
@@ -46,8 +47,8 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
       if (!is_positive(w)) continue;
       const double share = w * (spread(i, 0) - 1);  // h_i
       KERF_REQUIRE(share < 1 + 1e-6, numeric,
-                   "the rows are others in every pass, so that none can be left out: take "
-                   "--noise likelihood");
+                   "the rows are others in every pass, so that none can be left out: take {}",
+                   spell("noise", "likelihood"));
       const double rest = std::max(1 - share, 1e-12);
       for (Index t = 0; t < targets; ++t) {
         double error = block.y(i, t) - target_mean[t];

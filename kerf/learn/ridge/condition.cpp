@@ -6,6 +6,7 @@
 
 #include "kerf/core/random/random.h"
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/linalg/blas.h"
 
 namespace kerf::detail {
@@ -61,9 +62,9 @@ std::string rounding_warning(double error, Precision precision) {
   if (!(error > kTolerable)) return "";
   return fmt::format(
       "rounding in sums of {} precision may move predictions by about {:.1g} standard deviations "
-      "of the target: raise --lambda{}",
-      kPrecisionNames[static_cast<int>(precision)], error,
-      precision == Precision::single_ ? " or take --precision double" : "");
+      "of the target: raise {}{}",
+      kPrecisionNames[static_cast<int>(precision)], error, spell("lambda"),
+      precision == Precision::single_ ? " or take " + spell("precision", "double") : "");
 }
 
 }  // namespace kerf::detail

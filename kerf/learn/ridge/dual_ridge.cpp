@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/ridge/exact_at_lambda.h"
 #include "kerf/learn/ridge/exact_ridge.h"
@@ -43,9 +44,9 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
                        const Progress& progress) {
   const bool given = !lambdas.empty();
   std::erase(lambdas, 0.0);
-  KERF_REQUIRE(
-      !given || !lambdas.empty(), usage,
-      "lambda must be positive where there are no more rows than features (--solver dual)");
+  KERF_REQUIRE(!given || !lambdas.empty(), usage,
+               "lambda must be positive where there are no more rows than features ({})",
+               spell("solver", "dual"));
   Matrix<double> gram(z.rows, z.rows);
   feature_gram(z, gram.view());
   ExactRidgeOptions options;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
@@ -114,9 +115,9 @@ LinearModel solve_ridge(Parts parts, double lambda, const Matrix<float>* penalty
                         Matrix<double>* factor) {
   Centred result = solve_centred(parts, lambda, penalty);
   KERF_REQUIRE(result.failed_at == 0, numeric,
-               "the ridge system is singular at lambda = {:.3g} (leading block {} of {}): "
-               "raise --lambda, or leave it to be chosen",
-               lambda, result.failed_at, parts.front()->features());
+               "the ridge system is singular at lambda = {:.3g} (leading block {} of {}): raise "
+               "{}, or leave it to be chosen",
+               lambda, result.failed_at, parts.front()->features(), spell("lambda"));
   undo_origin(parts.front()->origin(), result.model);
   if (factor != nullptr) *factor = std::move(result.factor);
   return std::move(result.model);
@@ -154,8 +155,8 @@ Index fold_that_judges(std::span<const NormalEquations> folds) {
   const auto fold = fold_to_hold_out(folds);
   KERF_REQUIRE(fold.has_value(), data,
                "all rows that weigh something are in one of {} folds, so that lambda cannot be "
-               "chosen: give --lambda",
-               folds.size());
+               "chosen: give {}",
+               folds.size(), spell("lambda"));
   return *fold;
 }
 

@@ -239,7 +239,7 @@ TEST(Ridge, SaysWhenTheSystemIsSingular) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::numeric);
-    EXPECT_NE(std::string(error.what()).find("raise --lambda"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("raise lambda"), std::string::npos);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/ridge/lambda_table.h"
 
@@ -164,8 +165,8 @@ LambdaChoice choose(const SparseRidgeProblem& problem, const std::vector<System>
                     const Progress& progress) {
   KERF_REQUIRE(!folds.empty(), data,
                "all rows that weigh something are in one of {} folds, so that lambda cannot be "
-               "chosen: give --lambda",
-               problem.folds);
+               "chosen: give {}",
+               problem.folds, spell("lambda"));
   LambdaTable table = empty_table(asked, unit);
   const auto last = std::ssize(table.lambdas) - 1;
   double least = 0;

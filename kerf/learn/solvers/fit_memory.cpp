@@ -5,6 +5,7 @@
 
 #include "kerf/core/error.h"
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/learn/quality/fit_variance.h"
 
@@ -46,19 +47,19 @@ std::vector<std::string> alternatives(const FitJob& job, const FeatureMapEntry& 
     }
   };
   if (const Index fewer = features_that_fit(job, entry, map_options, features); fewer > 0)
-    ways.push_back(fmt::format("--features {} or fewer", fewer));
+    ways.push_back(fmt::format("{} or fewer", spell("features", fewer)));
   if (!job.options.lambda && would_fit([](FitOptions& o) {
         o.lambda = 1;
         o.lambda_grid.clear();
         o.lambda_per_target = false;
       }))
-    ways.emplace_back("a --lambda instead of its choice");
+    ways.emplace_back("a " + spell("lambda") + " instead of its choice");
   if (job.options.solver != kAutoSolver && would_fit([](FitOptions& o) { o.solver = kAutoSolver; }))
-    ways.emplace_back("--solver auto");
+    ways.emplace_back(spell("solver", "auto"));
   for (const SolverEntry& other : solvers())
     if (other.traits.drawback != nullptr &&
         would_fit([&](FitOptions& o) { o.solver = other.name; }))
-      ways.push_back(fmt::format("--solver {}, {}", other.name, other.traits.drawback));
+      ways.push_back(fmt::format("{}, {}", spell("solver", other.name), other.traits.drawback));
   return ways;
 }
 
@@ -94,7 +95,8 @@ void require_fit_memory(const FitJob& job, const FeatureMapEntry& entry, const P
                         const Problem& problem, const SolverPlan& plan) {
   if (plan.bytes <= problem.most) return;
   std::vector<std::string> ways = alternatives(job, entry, map_options, problem.features);
-  ways.emplace_back(job.memory_limit > 0 ? "more --memory" : "a machine with more memory");
+  ways.emplace_back(job.memory_limit > 0 ? "more " + spell("memory")
+                                         : "a machine with more memory");
   require_memory(
       plan.bytes, problem.most,
       fmt::format("training with {} features by {}", problem.features, plan.choice.entry->name),
@@ -129,9 +131,9 @@ Index features_that_fit(const FitJob& job, const FeatureMapEntry& entry, const P
 std::string memory_note(Index needed, Index limit, const std::string& leanest) {
   if (limit > 0 || needed <= memory_budget(limit)) return "";
   return fmt::format(
-      "takes about {}, more than a quarter of the {} that are free: {} needs no less (--memory "
-      "sets a limit)",
-      human_bytes(needed), human_bytes(available_memory()), leanest);
+      "takes about {}, more than a quarter of the {} that are free: {} needs no less ({} sets a "
+      "limit)",
+      human_bytes(needed), human_bytes(available_memory()), leanest, spell("memory"));
 }
 
 Index bytes_of_rows(const DataSummary& summary, Index rows, Precision precision) {

@@ -252,7 +252,7 @@ TEST(NewtonSolver, SaysWhenItDidNotConverge) {
   const auto stopped = fit_on(data, 2, options).report;
   EXPECT_GT(stopped.residual, 1e-4);
   ASSERT_EQ(stopped.warnings.size(), 1u);
-  EXPECT_NE(stopped.warnings[0].find("raise --lambda"), std::string::npos) << stopped.warnings[0];
+  EXPECT_NE(stopped.warnings[0].find("raise lambda"), std::string::npos) << stopped.warnings[0];
   options.lambda = 1e-4;
   const auto converged = fit_on(data, 2, options).report;
   EXPECT_LE(converged.residual, 1e-5);

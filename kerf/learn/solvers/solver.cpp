@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 
@@ -76,8 +77,8 @@ void check_solver_options(const FitOptions& options) {
     if (std::ranges::none_of(own, is_given)) continue;
     std::string names;
     for (const OptionInfo& option : own)
-      names += (names.empty() ? "--" : &option == &own.back() ? " and --" : ", --") + option.name;
-    fail(ErrorKind::usage, "{} are options of --solver {}, not of {}", names, entry.name,
+      names += (names.empty() ? "" : &option == &own.back() ? " and " : ", ") + spell(option.name);
+    fail(ErrorKind::usage, "{} are options of {}, not of {}", names, spell("solver", entry.name),
          options.solver);
   }
 }
@@ -90,12 +91,12 @@ double feature_pass_seconds(const Problem& p) {
 
 SolverChoice choose_solver(const Problem& problem) {
   KERF_REQUIRE(problem.options.loss == Loss::squared || problem.classification, usage,
-               "--loss {} is for classification; regression has the squared loss",
-               kLossNames[static_cast<int>(problem.options.loss)]);
+               "{} is for classification; regression has the squared loss",
+               spell("loss", kLossNames[static_cast<int>(problem.options.loss)]));
   if (problem.options.solver != kAutoSolver) {
     const SolverEntry& entry = find_solver(problem.options.solver);
     const std::string refusal = entry.refuses(problem);
-    KERF_REQUIRE(refusal.empty(), usage, "--solver {} {}", entry.name, refusal);
+    KERF_REQUIRE(refusal.empty(), usage, "{} {}", spell("solver", entry.name), refusal);
     return {&entry, "as asked"};
   }
   struct Candidate {

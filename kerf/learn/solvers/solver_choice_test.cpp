@@ -96,7 +96,8 @@ TEST(SolverChoice, TakesAQuarterOfWhatIsFree) {
   EXPECT_LE(problem.memory, problem.most / 3);
   // Where not even the leanest keeps to it, the first line says what is taken and why.
   const std::string note = memory_note(available_memory() / 2, 0, "training with 9 features");
-  for (const char* words : {"more than a quarter", "training with 9 features", "--memory"})
+  for (const char* words :
+       {"more than a quarter", "training with 9 features", "(memory sets a limit)"})
     EXPECT_NE(note.find(words), std::string::npos) << note;
   EXPECT_EQ(memory_note(available_memory() / 2, available_memory(), "training"), "");
 }
@@ -164,7 +165,7 @@ TEST(SolverChoice, PassesOverNoOptionInSilence) {
   const auto dual = [](const char* grid) {
     return [=](O& o) { o.solver = "dual", o.lambda_grid = grid; };
   };
-  EXPECT_TRUE(has(refusal("128", dual("0")), "--solver dual needs a positive lambda"));
+  EXPECT_TRUE(has(refusal("128", dual("0")), "solver = dual needs a positive lambda"));
   EXPECT_EQ(refusal("128", dual("0,1e-3")), "");
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/quality/calibration.h"
@@ -207,7 +208,8 @@ Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& optio
                   const Progress& progress, FitReport& outcome) {
   const bool gcv = options.validation == Validation::gcv;
   KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
-               "leave-one-out needs the rows, and only their sums were kept: use --validation gcv");
+               "leave-one-out needs the rows, and only their sums were kept: use {}",
+               spell("validation", "gcv"));
   if (!options.lambda && (gcv || sums.size() > 1)) {
     report(progress, "choosing lambda", 0, 0);
     return gcv ? take(sums, choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
@@ -215,9 +217,9 @@ Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& optio
                : take(sums, choose_lambda(sums, search_of(options), progress),
                       fmt::format("{}-fold cross-validation", sums.size()), outcome);
   }
-  KERF_REQUIRE(
-      options.lambda.has_value(), usage,
-      "these sums were kept without folds, so that lambda cannot be chosen: give --lambda");
+  KERF_REQUIRE(options.lambda.has_value(), usage,
+               "these sums were kept without folds, so that lambda cannot be chosen: give {}",
+               spell("lambda"));
   outcome.lambda = *options.lambda;
   report(progress, "solving", 0, 0);
   Matrix<double> factor;
@@ -295,8 +297,8 @@ std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index 
   std::vector<NormalEquations> sums;
   while (auto state = checkpoint.load(sums_name(static_cast<Index>(sums.size()))))
     sums.push_back(NormalEquations::load(*state->arrays));
-  KERF_REQUIRE(!sums.empty(), data,
-               "the folder holds no sums: fit with --solver cholesky and --checkpoint keeps them");
+  KERF_REQUIRE(!sums.empty(), data, "the folder holds no sums: fit with {} and {} keeps them",
+               spell("solver", "cholesky"), spell("checkpoint"));
   Index summed = 0;
   for (const NormalEquations& sum : sums) summed += sum.rows();
   KERF_REQUIRE(summed == rows, data,
@@ -331,7 +333,8 @@ LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool class
   if (!outcome.temperature)
     outcome.warnings.emplace_back(
         "the folder holds no rows to calibrate probabilities by: those of this model are its "
-        "scores; fit again with --checkpoint");
+        "scores; fit again with " +
+        spell("checkpoint"));
   return model;
 }
 

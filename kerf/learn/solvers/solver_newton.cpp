@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/lambda/lambda_errors.h"
@@ -181,10 +182,11 @@ LinearModel NewtonFit::run() {
   outcome_.passes = newton.passes();
   if (outcome_.residual > 10 * kTolerance)
     outcome_.warnings.push_back(fmt::format(
-        "Newton's method stopped while the loss could still fall by about {:.1g} of itself: raise "
-        "--lambda{}",
-        outcome_.residual,
-        options_.precision == Precision::single_ ? " or take --precision double" : ""));
+        "Newton's method stopped while the loss could still fall by about {:.1g} of "
+        "itself: raise {}{}",
+        outcome_.residual, spell("lambda"),
+        options_.precision == Precision::single_ ? " or take " + spell("precision", "double")
+                                                 : ""));
   return model_of(cache, point);
 }
 

@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/lambda/lambda_errors.h"
@@ -299,10 +300,12 @@ Matrix<double> PcgFit::solve(double lambda) {
   outcome_.passes = passes_ + passes;
   if (outcome_.residual > 10 * goal)
     outcome_.warnings.push_back(fmt::format(
-        "the iterations stopped at a residual of {:.2g} after {} passes: the system is beyond "
-        "{} precision; raise --lambda{}",
+        "the iterations stopped at a residual of {:.2g} after {} passes: the system is "
+        "beyond {} precision; raise {}{}",
         outcome_.residual, passes, kPrecisionNames[static_cast<int>(options_.precision)],
-        options_.precision == Precision::single_ ? " or take --precision double" : ""));
+        spell("lambda"),
+        options_.precision == Precision::single_ ? " or take " + spell("precision", "double")
+                                                 : ""));
   return cg.take_solution();
 }
 

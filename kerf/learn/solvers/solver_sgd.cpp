@@ -24,6 +24,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/quality/classification_loss.h"
 #include "kerf/learn/quality/fit_quality.h"
@@ -92,8 +93,8 @@ class SgdFit {
         folds_(std::min(options_.folds, rows.rows())),
         held_out_(rows.fold_with_rows(folds_)) {
     KERF_REQUIRE(held_out_ >= 0, data,
-                 "all rows are in one of {} folds, and sgd holds one out: take more --folds",
-                 folds_);
+                 "all rows are in one of {} folds, and sgd holds one out: take more {}", folds_,
+                 spell("folds"));
   }
 
   LinearModel run();
@@ -266,7 +267,8 @@ double SgdFit::find_rate(const Block& block) {
     const double loss = learn(block, rows, trial, rate);
     if (loss < least) least = loss, best = rate;
   }
-  KERF_REQUIRE(best > 0, numeric, "no learning rate brings the loss down: give --learning-rate");
+  KERF_REQUIRE(best > 0, numeric, "no learning rate brings the loss down: give {}",
+               spell("learning-rate"));
   return best;
 }
 
@@ -355,8 +357,8 @@ double SgdFit::epoch(Index number) {
     }
     rows_.seconds().solve -= rows_.seconds().features - features;
   });
-  KERF_REQUIRE(weight > 0, data,
-               "the rows held out, one fold of {}, weigh nothing: take fewer --folds", folds_);
+  KERF_REQUIRE(weight > 0, data, "the rows held out, one fold of {}, weigh nothing: take fewer {}",
+               folds_, spell("folds"));
   accuracy_ = right / weight;
   if (loss / weight < progress_.best)
     outcome_.quality = rows->quality(loss / weight, "one fold held out, met on the way");
@@ -409,8 +411,8 @@ LinearModel SgdFit::run() {
     const double loss = epoch(number);
     ++outcome_.passes;
     KERF_REQUIRE(std::isfinite(loss), numeric,
-                 "the steps of sgd diverged in epoch {}: take a smaller --learning-rate",
-                 number + 1);
+                 "the steps of sgd diverged in epoch {}: take a smaller {}", number + 1,
+                 spell("learning-rate"));
     const bool worthwhile = loss < (1 - kWorthwhile) * progress_.best;
     progress_.waited = worthwhile ? 0 : progress_.waited + 1;
     if (loss < progress_.best) {

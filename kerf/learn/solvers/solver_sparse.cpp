@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/quality/fit_quality.h"
 #include "kerf/learn/quality/temperature.h"
@@ -57,8 +58,9 @@ LinearModel fit(const Problem& p, TrainingRows& rows, FitReport& outcome) {
   outcome.lambda = solved.choice.lambda;
   outcome.residual = solved.residual;
   if (solved.residual > 1e-4)
-    outcome.warnings.push_back(fmt::format(
-        "the iterations stopped at a residual of {:.2g}: raise --lambda", solved.residual));
+    outcome.warnings.push_back(
+        fmt::format("the iterations stopped at a residual of {:.2g}: raise {}", solved.residual,
+                    spell("lambda")));
   // Left out with a given lambda too: probabilities are calibrated by such rows.
   const bool left_out = solved.left_out.rows() > 0;
   const std::string how =

@@ -248,7 +248,8 @@ TEST(HeldOutFold, IsAskedForWhereNoRowsOfWeightAreLeft) {
   weights[7] = 1;
   MemorySource source(data.x.view(), data.y.view(), 100, weights);
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
-  const std::pair<std::string, const char*> cases[] = {{"pcg", "--lambda"}, {"sgd", "--folds"}};
+  const std::pair<std::string, const char*> cases[] = {{"pcg", "give lambda"},
+                                                       {"sgd", "fewer folds"}};
   for (const auto& [solver, words] : cases) {
     FitOptions options;
     options.solver = solver;
