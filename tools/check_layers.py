@@ -30,7 +30,7 @@ ROOMS = {
     "kernels/gram": [*BASE, "kernels"],
     "kernels/distance": [*BASE, "kernels", "kernels/gram"],
     "kernels/network": [*BASE, "kernels", "kernels/gram"],
-    "kernels/image": [*BASE, "kernels", "kernels/gram", "kernels/network"],
+    "kernels/image": [*BASE, "images", "kernels", "kernels/gram", "kernels/network"],
     "kernels/skeleton": [*BASE, "kernels", "kernels/network"],
 }
 KERNELS = [room for room in ROOMS if room.startswith("kernels")]
@@ -41,7 +41,7 @@ ROOMS |= {
     "features/fourier": FEATURES,
     "features/network": FEATURES,
     "features/skeleton": FEATURES,
-    "features/image": [*FEATURES, "features/network"],
+    "features/image": [*FEATURES, "images", "features/network"],
     "features/learned": [*FEATURES, "features/fourier"],
 }
 MODEL = [*BASE, "images", "io", "io/table", *KERNELS, "features", "features/learned"]

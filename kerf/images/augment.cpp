@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
-#include "kerf/core/rows/image_text.h"
 #include "kerf/core/system/parallel.h"
+#include "kerf/images/mirror.h"
 
 namespace kerf::detail {
 namespace {

@@ -9,6 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/feature_gram.h"
 #include "kerf/linalg/lanczos.h"
 
 namespace kerf::detail {
@@ -31,8 +32,7 @@ std::vector<double> spectrum_of(const Matrix<double>& matrix) {
     };
     return leading_eigenvalues(n, product, kLeadingEigenvalues, {1e-6, 2 * kLeadingEigenvalues});
   }
-  Matrix<double> copy(n, n);
-  std::copy_n(matrix.data(), n * n, copy.data());
+  Matrix<double> copy = matrix.copy();
   blas::symmetric_eigen(copy.view(), values);
   std::ranges::reverse(values);
   return values;

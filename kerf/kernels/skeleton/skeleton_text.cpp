@@ -77,8 +77,7 @@ void read_window(const std::string& word, const std::string& layer, Index& size,
 
 void read_base(const std::string& text, SkeletonLayers& layers) {
   const std::vector<std::string> words = split(text, ' ');
-  const auto name = std::ranges::find(kBaseNames, words[0]);
-  layers.base.kind = static_cast<BaseKind>(name - std::begin(kBaseNames));
+  layers.base.kind = find_by_name<BaseKind>(words[0]).value();
   KERF_REQUIRE(layers.base.kind != BaseKind::categorical, usage,
                "categorical inputs are given node by node, in JSON");
   const bool scaled =
@@ -118,7 +117,7 @@ SkeletonLayers read_layers(const std::string& text) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
     KERF_REQUIRE(!parts[k].empty(), usage, "the skeleton '{}' has an empty layer", text);
     const std::string word = parts[k].substr(0, parts[k].find(' '));
-    if (k == 0 && std::ranges::find(kBaseNames, word) != std::end(kBaseNames))
+    if (k == 0 && find_by_name<BaseKind>(word))
       read_base(parts[k], layers);
     else
       layers.layers.push_back(read_layer(parts[k]));

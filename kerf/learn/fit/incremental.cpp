@@ -54,7 +54,7 @@ void check_block_by_block(const FitOptions& options) {
                "--class-weight balanced needs all rows at once: it cannot be had block by block");
   KERF_REQUIRE(options.loss == Loss::squared, usage,
                "--loss {} needs all rows at once: block by block there is the squared loss",
-               kLossNames[static_cast<int>(options.loss)]);
+               name_of(options.loss));
   std::vector<std::string> able;
   for (const SolverEntry& entry : solvers())
     if (entry.traits.block_by_block) able.emplace_back(entry.name);
@@ -63,7 +63,7 @@ void check_block_by_block(const FitOptions& options) {
                fmt::join(able, " and "));
   KERF_REQUIRE(options.validation == Validation::folds, usage,
                "--validation {} needs all rows at once: it cannot be had block by block",
-               kValidationNames[static_cast<int>(options.validation)]);
+               name_of(options.validation));
   KERF_REQUIRE(!options.variance, usage,
                "--variance needs all rows at once: it cannot be had block by block");
 }

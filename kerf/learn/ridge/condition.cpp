@@ -62,7 +62,7 @@ std::string rounding_warning(double error, Precision precision) {
   return fmt::format(
       "rounding in sums of {} precision may move predictions by about {:.1g} standard deviations "
       "of the target: raise --lambda{}",
-      kPrecisionNames[static_cast<int>(precision)], error,
+      name_of(precision), error,
       precision == Precision::single_ ? " or take --precision double" : "");
 }
 
