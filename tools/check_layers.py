@@ -108,6 +108,9 @@ for path in sources:
             problems.append(f"{name}: room {room} must not include {include}")
         if include in ONLY_IN and name != ONLY_IN[include]:
             problems.append(f"{name}: only {ONLY_IN[include]} may include <{include}>")
+for folder in {parent for path in sources for parent in path.relative_to(root).parents[:-1]}:
+    if not (root / folder / "README.md").is_file():
+        problems.append(f"{folder}: no README.md that says what it does, what calls what and where an addition goes")
 for room, files in count.items():
     if files > MOST_FILES:
         problems.append(f"kerf/{room}: {files} files, more than {MOST_FILES}: it wants another room")
