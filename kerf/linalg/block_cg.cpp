@@ -76,7 +76,7 @@ double BlockCg::residual() const {
 void BlockCg::advance(MatrixView<const double> gram_times_direction) {
   if (broken_) return;
   const Index count = x_.rows(), m = x_.cols();
-  Matrix<double> product = copy(gram_times_direction);
+  Matrix<double> product = copy_of<double>(gram_times_direction);
   for (Index t = 0; t < count; ++t)
     for (Index j = 0; j < m; ++j) product(t, j) += shift_ * direction_(t, j);
   Matrix<double> energy = inner(direction_, product);

@@ -7,30 +7,35 @@
 #include "kerf/linalg/blas.h"
 
 namespace kerf::detail {
+namespace {
 
-void feature_gram(MatrixView<const float> z, MatrixView<double> gram) {
-  constexpr Index kTile = 256, kColumns = 512;  // converted to double at a time
-  const Index n = z.rows, side = (n + kTile - 1) / kTile;
-  parallel_for(side * side, 1, [&](Index tile, Index) {
-    const Index row = tile / side, col = tile % side;
-    if (col < row) return;
-    const Index i0 = row * kTile, i1 = std::min(n, i0 + kTile);
-    const Index j0 = col * kTile, j1 = std::min(n, j0 + kTile);
-    for (Index first = 0; first < z.cols; first += kColumns) {
-      const auto part = z.columns(first, std::min(first + kColumns, z.cols));
-      const Matrix<double> left = copy_of<double>(part.slice(i0, i1));
-      const Matrix<double> right = copy_of<double>(part.slice(j0, j1));
-      blas::gemm(false, true, 1.0, left.view(), right.view(), first == 0 ? 0.0 : 1.0,
-                 gram.slice(i0, i1).columns(j0, j1));
-    }
-    for (Index i = i0; i < i1; ++i)
-      for (Index j = std::max(j0, i + 1); j < j1; ++j) gram(j, i) = gram(i, j);
-  });
+/// By tiles; `mirrored`: those that lie below the diagonal are left out.
+void add_tiles(MatrixView<const float> z, bool mirrored, MatrixView<double> gram) {
+  constexpr Index kColumns = 512;              // converted to double at a time
+  constexpr Index kRows = 256, kAcross = 512;  // of a tile, as in blas::product
+  const Index n = z.rows, down = (n + kRows - 1) / kRows, across = (n + kAcross - 1) / kAcross;
+  for (Index first = 0; first < z.cols; first += kColumns) {
+    const Matrix<double> part =
+        copy_of<double>(z.columns(first, std::min(first + kColumns, z.cols)));
+    parallel_for(down * across, 1, [&](Index tile, Index) {
+      const Index i = tile / across * kRows, j = tile % across * kAcross;
+      const Index i_end = std::min(i + kRows, n), j_end = std::min(j + kAcross, n);
+      if (mirrored && j_end <= i) return;
+      blas::gemm(false, true, 1.0, part.view().slice(i, i_end), part.view().slice(j, j_end),
+                 first == 0 ? 0.0 : 1.0, gram.slice(i, i_end).columns(j, j_end));
+    });
+  }
 }
 
-Matrix<double> feature_gram(MatrixView<const float> z) {
+}  // namespace
+
+void feature_gram(MatrixView<const float> z, MatrixView<double> gram) { add_tiles(z, false, gram); }
+
+Matrix<double> symmetric_feature_gram(MatrixView<const float> z) {
   Matrix<double> gram(z.rows, z.rows);
-  feature_gram(z, gram.view());
+  add_tiles(z, true, gram.view());
+  for (Index i = 0; i < z.rows; ++i)
+    for (Index j = 0; j < i; ++j) gram(i, j) = gram(j, i);
   return gram;
 }
 

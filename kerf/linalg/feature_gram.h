@@ -6,8 +6,10 @@
 
 namespace kerf::detail {
 
-/// gram (rows x rows) = z z^T, symmetric to the last bit; by tiles, half of them mirrored.
+/// gram (rows x rows) = z z^T, by tiles; (i, j) and (j, i) may differ in the last bit.
 void feature_gram(MatrixView<const float> z, MatrixView<double> gram);
-Matrix<double> feature_gram(MatrixView<const float> z);
+/// The same, symmetric to the last bit, in half of the work: one triangle is the other's mirror
+/// image.  Fits use the first one, so that their bits stay what they were.
+Matrix<double> symmetric_feature_gram(MatrixView<const float> z);
 
 }  // namespace kerf::detail

@@ -56,13 +56,19 @@ inline Data ring_of_classes(Index rows, Index classes) {
   return data;
 }
 
+/// "0", "1", ...
+inline std::vector<std::string> class_names(Index classes) {
+  std::vector<std::string> names;
+  for (Index k = 0; k < classes; ++k) names.push_back(std::to_string(k));
+  return names;
+}
+
 inline FitResult fit_classes(const Data& data, Index classes, const FitOptions& options,
                              const std::string& features = "64", const Progress& progress = {},
                              const char* bandwidth = "1.5") {
-  std::vector<std::string> names;
-  for (Index k = 0; k < classes; ++k) names.push_back(std::to_string(k));
   MemorySource source(data.x.view(), data.y.view(), 100);
-  const DataSummary summary = summarise(source, Task::classification, names, rng::Key{1});
+  const DataSummary summary =
+      summarise(source, Task::classification, class_names(classes), rng::Key{1});
   return fit(source, summary, "rff", {{"features", features}, {"bandwidth", bandwidth}}, options, 0,
              progress);
 }
@@ -75,14 +81,16 @@ inline RowBlock block_of(const Data& data) {
 }
 
 inline Matrix<float> features_of(const Model& model, const Data& data) {
+  RowBlock block = block_of(data);
   Matrix<float> z;
-  Predictor(model).features(block_of(data), z);
+  Predictor(model).features(block, z);
   return z;
 }
 
 inline Matrix<double> scores_of(const Model& model, const Data& data) {
+  RowBlock block = block_of(data);
   Matrix<double> scores;
-  Predictor(model).scores(block_of(data), scores);
+  Predictor(model).scores(block, scores);
   return scores;
 }
 

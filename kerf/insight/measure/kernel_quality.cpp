@@ -149,7 +149,7 @@ KernelQuality ExactSide::compare(MatrixView<const float> z, bool with_spectrum) 
   const Index n = rows();
   KERF_REQUIRE(z.rows == n, usage, "features of {} rows cannot be compared with a kernel of {}",
                z.rows, n);
-  const Matrix<double> approximate = feature_gram(z);
+  const Matrix<double> approximate = symmetric_feature_gram(z);
   KernelQuality out;
   double frobenius = 0;
   out.entries = entry_errors(approximate, frobenius);

@@ -45,7 +45,7 @@ Matrix<float> features(const Matrix<float>& x, Index count, std::uint64_t seed) 
 
 TEST(Lanczos, FindsTheEndsOfADenseSpectrum) {
   for (const Index n : {1, 2, 7, 60, 300, 700}) {  // more than the 400 steps it may take, too
-    const Matrix<double> k = feature_gram(oracle::normal_matrix(n, 2 * n, 5).view());
+    const Matrix<double> k = symmetric_feature_gram(oracle::normal_matrix(n, 2 * n, 5).view());
     Matrix<double> vectors = copy(k);
     std::vector<double> all(n);
     blas::symmetric_eigen(vectors.view(), all);
@@ -64,7 +64,7 @@ TEST(Lanczos, FindsTheEndsOfADenseSpectrum) {
 }
 
 TEST(Lanczos, SaysWhenItDidNotConverge) {
-  const Matrix<double> k = feature_gram(oracle::normal_matrix(200, 400, 5).view());
+  const Matrix<double> k = symmetric_feature_gram(oracle::normal_matrix(200, 400, 5).view());
   const auto product = [&](std::span<const double> v, std::span<double> out) {
     symmetric_product(k.view(), v, out);
   };
@@ -73,7 +73,7 @@ TEST(Lanczos, SaysWhenItDidNotConverge) {
 
 TEST(Lanczos, ProductsAreThoseOfTheDefinitionForAnyThreads) {
   const Index n = 130;
-  Matrix<double> u = feature_gram(oracle::normal_matrix(n, n, 1).view());
+  Matrix<double> u = symmetric_feature_gram(oracle::normal_matrix(n, n, 1).view());
   std::vector<double> v(n), out(n), transposed(n), again(n);
   rng::fill_normal(rng::Key{2}, 0, v);
   upper_product(u.view(), v, out);
@@ -102,7 +102,7 @@ TEST(KernelQuality, EqualsTheDenseOracle) {
       const ExactSide exact(copy(k), ridge);
       for (const Index m : {16, 512}) {
         const Matrix<float> z = features(x, m, 3);
-        const Matrix<double> ka = feature_gram(z.view());
+        const Matrix<double> ka = symmetric_feature_gram(z.view());
         const auto oracle = compare_spectra(k.view(), ka.view(), ridge);
         const auto found = exact.compare(z.view());
         EXPECT_TRUE(found.converged);
@@ -135,7 +135,7 @@ TEST(KernelQuality, EqualsTheDenseOracle) {
 
 TEST(KernelQuality, CorrelationIsPearsons) {
   const Matrix<float> x = oracle::normal_matrix(20, 2, 4), z = features(x, 32, 1);
-  const Matrix<double> k = rbf(x), ka = feature_gram(z.view());
+  const Matrix<double> k = rbf(x), ka = symmetric_feature_gram(z.view());
   double mk = 0, ma = 0, vk = 0, va = 0, c = 0;
   for (Index i = 0; i < 400; ++i) mk += k.data()[i] / 400, ma += ka.data()[i] / 400;
   for (Index i = 0; i < 400; ++i) {
@@ -183,7 +183,7 @@ TEST(KernelQuality, RiskBoundHolds) {
         for (Index i = 0; i < n; ++i) value += ridge / n * f(i, 0) * solved(i, 0);
         return value + noise * ExactSide(copy(kernel), ridge).statistical_dimension() / n;
       };
-      EXPECT_LE(bound(feature_gram(z.view())),
+      EXPECT_LE(bound(symmetric_feature_gram(z.view())),
                 bound(k) * found.risk_factor + noise * found.risk_noise);
     }
   }
