@@ -70,11 +70,9 @@ void BM_MemoryCopy(benchmark::State& state) {
 }
 BENCHMARK(BM_MemoryCopy);
 
-/// args: length, rows, threads.  Rows of zeros, transformed in place again and
-/// again: other values would overflow, and additions take the same time.
-void BM_Hadamard(benchmark::State& state) {
-  const Index n = state.range(0), rows = state.range(1);
-  set_threads(static_cast<int>(state.range(2)));
+/// Rows of zeros, transformed in place again and again: other values would overflow, and additions
+/// take the same time.
+void transform_zeros(benchmark::State& state, Index rows, Index n) {
   Matrix<float> x(rows, n);
   x.fill(0.0f);
   for (auto _ : state) {
@@ -83,6 +81,13 @@ void BM_Hadamard(benchmark::State& state) {
   }
   count_rows(state, rows);
   count_adds(state, rows, n);
+}
+
+/// args: length, rows, threads.
+void BM_Hadamard(benchmark::State& state) {
+  const Index n = state.range(0), rows = state.range(1);
+  set_threads(static_cast<int>(state.range(2)));
+  transform_zeros(state, rows, n);
 }
 BENCHMARK(BM_Hadamard)
     ->ArgNames({"n", "rows", "threads"})
@@ -110,14 +115,7 @@ BENCHMARK(BM_Hadamard)
 void BM_HadamardInEachCache(benchmark::State& state) {
   const Index n = state.range(0), rows = 4096 / n;
   set_threads(1);
-  Matrix<float> x(rows, n);
-  x.fill(0.0f);
-  for (auto _ : state) {
-    walsh_hadamard(x.view());
-    benchmark::DoNotOptimize(x.data());
-  }
-  count_rows(state, rows);
-  count_adds(state, rows, n);
+  transform_zeros(state, rows, n);
 }
 BENCHMARK(BM_HadamardInEachCache)
     ->ArgName("n")

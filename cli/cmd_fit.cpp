@@ -24,7 +24,7 @@ std::string describe_options(const Model& model) {
                            : find_feature_map(model.recipe.map).options();
   const Params options = without_idle(infos, model.recipe.options);
   std::string text =
-      exact ? fmt::format("{} training rows", with_commas(model.rows->view().rows()))
+      exact ? fmt::format("{} training rows", with_commas(model.rows->x().rows()))
             : fmt::format("{} features", with_commas(std::stoll(options.at("features"))));
   for (const auto& [name, value] : options) {
     if (name == "features" || value.empty()) continue;
@@ -80,13 +80,13 @@ Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSumm
   const auto& [model, report] = result;
   const auto& seconds = report.seconds;
   Json json = {
-      {"task", model.task == Task::classification ? "classification" : "regression"},
+      {"task", name_of(model.task)},
       {"rows", summary.rows},
       {"columns", summary.cols},
       {"map", model.recipe.map},
       {"features", model.linear.weights.rows()},
       {"options", options_json(model.recipe.options)},
-      {"scale", kScaleNames[static_cast<int>(report.scale)]},
+      {"scale", name_of(report.scale)},
       {"solver", report.solver},
       {"solver_reason", report.solver_reason},
       {"lambda", report.lambda},
@@ -150,7 +150,7 @@ void print_summary(const FitArguments& arguments, const Dataset& data, const Dat
   }
   if (model.images.present())
     fmt::print("{}  {}\n", bold("images  "), describe_images(model.images));
-  fmt::print("{}  {}\n", bold("scale   "), kScaleNames[static_cast<int>(report.scale)]);
+  fmt::print("{}  {}\n", bold("scale   "), name_of(report.scale));
   fmt::print("{}  {} ({})\n", bold("solver  "), report.solver, report.solver_reason);
   for (const auto& note : report.notes) fmt::print("          {}\n", printable(note));
   if (report.quality)

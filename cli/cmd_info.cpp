@@ -10,7 +10,7 @@ namespace {
 
 /// What a model keeps besides its weights, in words.
 std::string what_is_stored(const Model& model) {
-  if (model.rows) return fmt::format("{} training rows", with_commas(model.rows->view().rows()));
+  if (model.rows) return fmt::format("{} training rows", with_commas(model.rows->x().rows()));
   std::string stored = "the recipe of the features (name, options, seed)";
   if (!model.recipe.state) return stored;
   if (model.recipe.state->empty())

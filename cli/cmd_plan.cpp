@@ -15,8 +15,8 @@ struct PlanArguments {
 };
 
 void print_plan(const Plan& plan, const std::string& fit) {
-  fmt::print("{}  {} {:g}, map {}{}\n", bold("target  "), kGoalNames[static_cast<int>(plan.goal)],
-             plan.target, plan.map, plan.lambda ? fmt::format(", lambda {:g}", *plan.lambda) : "");
+  fmt::print("{}  {} {:g}, map {}{}\n", bold("target  "), name_of(plan.goal), plan.target, plan.map,
+             plan.lambda ? fmt::format(", lambda {:g}", *plan.lambda) : "");
   for (const auto& size : plan.sizes) {
     const Interval found = interval_of(size.values);
     const auto cost = std::ranges::find(plan.costs, size.features, &FitCost::features);

@@ -21,12 +21,12 @@ struct SelectOptions {
 
   void describe(OptionVisitor& v) {
     v.integer("budget", budget, {1, 1e9}, "how many rows to choose");
-    v.choice("method", method, kDesignNames,
+    v.choice("method", method,
              "greedy: least posterior variance; random and kmeans++ for comparison");
     v.automatic("lambda", lambda, kAnyPositive,
                 "ridge penalty of the model to come, as in fit on --budget rows; auto: so that "
                 "budget x lambda is a thousandth of the features' mean squared length");
-    v.choice("scale", scale, kScaleNames,
+    v.choice("scale", scale,
              "how columns are scaled; auto: images unit rows, sparse rms, tables standard");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
   }
@@ -99,7 +99,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
     return print_json(
         {{"rows", data.summary.rows},
          {"budget", options.budget},
-         {"method", kDesignNames[static_cast<int>(options.method)]},
+         {"method", name_of(options.method)},
          {"map", arguments.map},
          {"options", options_json(complete)},
          {"lambda", greedy ? Json(design.ridge / static_cast<double>(options.budget)) : Json()},

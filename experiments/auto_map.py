@@ -34,14 +34,20 @@ def sklearn_rmse(train, test):
     return np.sqrt(np.mean((model.predict(test[:, :-1]) - test[:, -1]) ** 2))
 
 
-def one_split(experiment, table, seed):
-    """Squared test errors by candidate, with "auto" and "sklearn" among them, and the report of the fit that chose."""
+def split_files(experiment, table, seed):
+    """A quarter of the rows to test on and the rest to train on, by names of files."""
     order = np.random.default_rng(seed).permutation(len(table))
     cut = len(table) // 4
     files = {}
     for part, rows in (("test", order[:cut][:MOST_ROWS]), ("train", order[cut:][:MOST_ROWS])):
         files[part] = experiment.scratch / f"{part}.csv"
         np.savetxt(files[part], table[rows], delimiter=",", fmt="%.9g")
+    return files
+
+
+def one_split(experiment, table, seed):
+    """Squared test errors by candidate, with "auto" and "sklearn" among them, and the report of the fit that chose."""
+    files = split_files(experiment, table, seed)
     train, test = (np.loadtxt(files[part], delimiter=",") for part in ("train", "test"))
     common = [files["train"], "--task", "regression", "--test", files["test"], "--features", FEATURES, "--threads", experiment.arguments.threads]
     fit = experiment.kerf("fit", *common)

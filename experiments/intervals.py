@@ -6,12 +6,12 @@ prediction +- 1.645 standard deviations.
 """
 import numpy as np
 
-from auto_map import load
+from auto_map import load, split_files
 from harness import Experiment
 
 SETS = ["yacht", "bostonHousing", "energy", "concrete", "airfoil", "wine", "parkinsons", "cpu_act", "pumadyn32nm",
         "houses", "kin40k", "protein-tertiary-structure"]
-FEATURES, MOST_ROWS = 1024, 10000
+FEATURES = 1024
 
 
 def run(experiment):
@@ -20,12 +20,7 @@ def run(experiment):
         table = load(experiment.data / "regression" / f"{name}.csv.gz")
         covered, rmse = [], []
         for seed in range(1, 6 if len(table) < 2000 and not experiment.quick else 2):
-            order = np.random.default_rng(seed).permutation(len(table))
-            cut = len(table) // 4
-            files = {}
-            for part, rows in (("test", order[:cut][:MOST_ROWS]), ("train", order[cut:][:MOST_ROWS])):
-                files[part] = experiment.scratch / f"{part}.csv"
-                np.savetxt(files[part], table[rows], delimiter=",", fmt="%.9g")
+            files = split_files(experiment, table, seed)
             fit = experiment.kerf("fit", files["train"], "--task", "regression", "--test", files["test"], "--features", FEATURES, "--variance", "--noise", experiment.arguments.noise, "--threads", 1)
             covered.append(fit["test"]["coverage90"])
             rmse.append(fit["test"]["rmse"])

@@ -30,7 +30,7 @@ ROOMS = {
     "kernels/gram": [*BASE, "kernels"],
     "kernels/distance": [*BASE, "kernels", "kernels/gram"],
     "kernels/network": [*BASE, "kernels", "kernels/gram"],
-    "kernels/image": [*BASE, "kernels", "kernels/gram", "kernels/network"],
+    "kernels/image": [*BASE, "images", "kernels", "kernels/gram", "kernels/network"],
     "kernels/skeleton": [*BASE, "kernels", "kernels/network"],
 }
 KERNELS = [room for room in ROOMS if room.startswith("kernels")]
@@ -41,7 +41,7 @@ ROOMS |= {
     "features/fourier": FEATURES,
     "features/network": FEATURES,
     "features/skeleton": FEATURES,
-    "features/image": [*FEATURES, "features/network"],
+    "features/image": [*FEATURES, "images", "features/network"],
     "features/learned": [*FEATURES, "features/fourier"],
 }
 MODEL = [*BASE, "images", "io", "io/table", *KERNELS, "features", "features/learned"]
@@ -108,6 +108,9 @@ for path in sources:
             problems.append(f"{name}: room {room} must not include {include}")
         if include in ONLY_IN and name != ONLY_IN[include]:
             problems.append(f"{name}: only {ONLY_IN[include]} may include <{include}>")
+for folder in {parent for path in sources for parent in path.relative_to(root).parents[:-1]}:
+    if not (root / folder / "README.md").is_file():
+        problems.append(f"{folder}: no README.md that says what it does, what calls what and where an addition goes")
 for room, files in count.items():
     if files > MOST_FILES:
         problems.append(f"kerf/{room}: {files} files, more than {MOST_FILES}: it wants another room")

@@ -51,7 +51,7 @@ std::string message_of(Body body) {
 
 struct SomeOptions {
   enum class Colour { red, blue };
-  static constexpr const char* kColours[] = {"red", "blue"};
+  friend constexpr auto names_of(Colour) { return std::array{"red", "blue"}; }
   Index count = 3;
   double size = 0.1;
   std::optional<double> width;
@@ -63,7 +63,7 @@ struct SomeOptions {
     v.real("size", size, {0, 10}, "how large");
     v.automatic("width", width, {0, 10}, "how wide");
     v.flag("open", open, "whether");
-    v.choice("colour", colour, kColours, "which");
+    v.choice("colour", colour, "which");
   }
 };
 

@@ -1,12 +1,14 @@
 // Options described once: name, default, range and help.  Command-line flags, Python keywords,
 // JSON, validation and documentation all come from an option struct's describe().
 //
+//   enum class Direction { gaussian, sphere };
+//   constexpr auto names_of(Direction) { return std::array{"gaussian", "sphere"}; }
 //   struct FooOptions {
 //     Index features = 4096;
 //     Direction directions = Direction::gaussian;
 //     void describe(OptionVisitor& v) {
 //       v.integer("features", features, {1, 1 << 24}, "number of features");
-//       v.choice("directions", directions, kDirectionNames, "how directions are drawn");
+//       v.choice("directions", directions, "how directions are drawn");
 //     }
 //   };
 //
@@ -19,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/core/view.h"
 
 namespace kerf::detail {
@@ -34,6 +37,9 @@ struct Range {
 inline constexpr Range kAnyPositive = {1e-300, 1e300};
 
 enum class OptionType { integer, real, automatic, flag, text, choice };
+constexpr auto names_of(OptionType) {
+  return std::array{"integer", "real", "automatic", "flag", "text", "choice"};
+}
 
 /// One option, for --help, documentation and bindings.
 struct OptionInfo {
@@ -72,12 +78,11 @@ class OptionVisitor {
   virtual void as_is(const char* value) { static_cast<void>(value); }
   virtual void may_be_file(std::string (*load)(const std::string&)) { static_cast<void>(load); }
 
-  /// One of names[0], names[1], ...; the enumerators of E count from 0 in that order.
+  /// One of the enumerators of E, by their names (name_of).
   template <class E>
-  void choice(const char* name, E& value, std::span<const char* const> names,
-              std::string_view help) {
+  void choice(const char* name, E& value, std::string_view help) {
     int index = static_cast<int>(value);
-    choice_index(name, index, names, help);
+    choice_index(name, index, names_of(value), help);
     value = static_cast<E>(index);
   }
 

@@ -4,9 +4,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace kerf::detail {
 
@@ -38,6 +40,37 @@ struct MatrixView {
   MatrixView slice(Index begin, Index end) const {
     return {data + begin * stride, end - begin, cols, stride};
   }
+  /// Columns begin <= j < end.
+  MatrixView columns(Index begin, Index end) const {
+    return {data + begin, rows, end - begin, stride};
+  }
+};
+
+/// Row by row, with the conversion of the elements' types.
+template <class From, class To>
+void copy_rows(MatrixView<From> from, MatrixView<To> to) {
+  for (Index i = 0; i < from.rows; ++i) std::ranges::copy(from.row(i), to.row(i).begin());
+}
+
+/// Weights of rows; where there are none, every row counts once.
+class WeightsView {
+ public:
+  WeightsView() = default;
+  WeightsView(std::span<const double> weights) : weights_(weights) {}
+  WeightsView(const std::vector<double>& weights) : weights_(weights) {}
+
+  /// Whether there are any.
+  bool given() const { return !weights_.empty(); }
+  double operator[](Index i) const { return given() ? weights_[i] : 1; }
+  /// The weights as they stand; empty: there are none.
+  std::span<const double> values() const { return weights_; }
+  /// Of the rows begin <= i < end.
+  WeightsView slice(Index begin, Index end) const {
+    return given() ? WeightsView(weights_.subspan(begin, end - begin)) : WeightsView();
+  }
+
+ private:
+  std::span<const double> weights_;
 };
 
 /// One sparse row: values[k] stands in column columns[k].
@@ -97,5 +130,17 @@ class RowsView {
   CsrView sparse_;
   bool is_sparse_ = false;
 };
+
+/// Row i of x as a dense one, with zeros up to the end of `to`.
+template <class T>
+void copy_row(const RowsView& x, Index i, std::span<T> to) {
+  if (!x.is_sparse()) {
+    std::ranges::fill(std::ranges::copy(x.dense().row(i), to.begin()).out, to.end(), T{0});
+    return;
+  }
+  std::ranges::fill(to, T{0});
+  const SparseRow row = x.sparse().row(i);
+  for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = row.values[k];
+}
 
 }  // namespace kerf::detail

@@ -45,16 +45,7 @@ std::unique_ptr<Kernel> LinearFeatures::kernel(const Options&) {
 }
 
 void LinearFeatures::transform_rows(const RowsView& x, MatrixView<float> out) const {
-  for (Index i = 0; i < x.rows(); ++i) {
-    const auto to = out.row(i);
-    std::ranges::fill(to, 0.0f);
-    if (!x.is_sparse()) {
-      std::ranges::copy(x.dense().row(i), to.begin());
-      continue;
-    }
-    const SparseRow row = x.sparse().row(i);
-    for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = row.values[k];
-  }
+  for (Index i = 0; i < x.rows(); ++i) copy_row(x, i, out.row(i));
 }
 
 }  // namespace kerf::detail

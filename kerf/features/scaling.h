@@ -27,7 +27,9 @@
 namespace kerf::detail {
 
 enum class ScaleKind { automatic, standard, channel, rms, unit, none };
-inline constexpr const char* kScaleNames[] = {"auto", "standard", "channel", "rms", "unit", "none"};
+constexpr auto names_of(ScaleKind) {
+  return std::array{"auto", "standard", "channel", "rms", "unit", "none"};
+}
 
 struct Scaling {
   std::vector<float> centre;  ///< subtracted first; empty: nothing

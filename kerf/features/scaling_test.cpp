@@ -77,7 +77,7 @@ TEST(Scaling, GivesSparseRowsTheNumbersOfDenseOnes) {
       const auto expected = values_of(dense), found = values_of(sparse);
       for (std::size_t k = 0; k < expected.size(); ++k)
         EXPECT_NEAR(found[k], expected[k], 1e-6 * std::abs(expected[k]))
-            << kScaleNames[static_cast<int>(kind)] << " " << k;
+            << name_of(kind) << " " << k;
     }
 }
 
@@ -98,7 +98,7 @@ TEST(Scaling, KeepsTheBitsOfTrainingRowsWithARange) {
     RowBlock a = dense_block(x), b = dense_block(x);
     EXPECT_EQ(plain.apply(a), 0);
     EXPECT_EQ(ranged.apply(b), 0);
-    EXPECT_EQ(values_of(a), values_of(b)) << kScaleNames[static_cast<int>(kind)];
+    EXPECT_EQ(values_of(a), values_of(b)) << name_of(kind);
   }
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "kerf/core/require.h"
-#include "kerf/core/rows/image_text.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
+#include "kerf/images/mirror.h"
 
 namespace kerf::detail {
 namespace {

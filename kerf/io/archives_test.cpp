@@ -65,15 +65,8 @@ std::string zip(const std::vector<std::pair<std::string, std::string>>& members,
          little(0, 2);
 }
 
-class Archives : public ::testing::Test {
+class Archives : public FileTest {
  protected:
-  AllRows read(const std::string& name, std::string_view bytes, Index block_rows = 2048) {
-    reader_ = open_path(folder_.write(name, bytes));
-    return read_all(*reader_, block_rows);
-  }
-  std::string error(const std::string& name, std::string_view bytes) {
-    return error_of([&] { read(name, bytes); });
-  }
   std::string npy(std::vector<float> values, Index rows) {
     NpyWriter writer(folder_.path("tmp.npy"), static_cast<Index>(values.size()) / rows);
     writer.append(
@@ -81,9 +74,6 @@ class Archives : public ::testing::Test {
     writer.commit();
     return read_file(folder_.path("tmp.npy"));
   }
-
-  TestFolder folder_;
-  std::unique_ptr<Reader> reader_;
 };
 
 TEST_F(Archives, EveryCompressionAndEveryCutGivesTheSameRows) {

@@ -24,6 +24,15 @@ bool has_leading_zeros(std::string_view text);
 /// What numbers of one file that are one class have in common.
 std::string class_key(std::string_view text);
 
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+/// Numbers of names, found without a copy of the text that is looked for.
+using NameNumbers = std::unordered_map<std::string, Index, TextHash, std::equal_to<>>;
+
 class ClassNames {
  public:
   explicit ClassNames(const std::vector<std::string>& classes = {});
@@ -31,16 +40,8 @@ class ClassNames {
   Index find(std::string_view text) const;
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  using Names = std::unordered_map<std::string, Index, Hash, std::equal_to<>>;
-
-  Names by_text_;
-  Names by_number_;  // -1: several classes have zeros in front of this number
+  NameNumbers by_text_;
+  NameNumbers by_number_;  // -1: several classes have zeros in front of this number
 };
 
 }  // namespace kerf::detail::io

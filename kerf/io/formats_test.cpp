@@ -23,19 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Rows = std::vector<std::vector<double>>;
 
-class Formats : public ::testing::Test {
- protected:
-  AllRows read(const std::string& name, std::string_view bytes, Index block_rows = 2048) {
-    reader_ = open_path(folder_.write(name, bytes));
-    return read_all(*reader_, block_rows);
-  }
-  std::string error(const std::string& name, std::string_view bytes) {
-    return error_of([&] { read(name, bytes); });
-  }
-
-  TestFolder folder_;
-  std::unique_ptr<Reader> reader_;
-};
+using Formats = FileTest;
 
 TEST_F(Formats, LibsvmReadsRowsLabelsAndComments) {
   const auto all =

@@ -141,12 +141,10 @@ void tiled_product(bool transpose_a, bool transpose_b, T alpha, MatrixView<const
   parallel_for(down * across, 1, [&](Index tile, Index) {
     const Index i = tile / across * kTileRows, j = tile % across * kTileCols;
     const Index rows = std::min(kTileRows, c.rows - i), cols = std::min(kTileCols, c.cols - j);
-    const auto left = transpose_a ? MatrixView<const T>(a.data + i, a.rows, rows, a.stride)
-                                  : a.slice(i, i + rows);
-    const auto right = transpose_b ? b.slice(j, j + cols)
-                                   : MatrixView<const T>(b.data + j, b.rows, cols, b.stride);
+    const auto left = transpose_a ? a.columns(i, i + rows) : a.slice(i, i + rows);
+    const auto right = transpose_b ? b.slice(j, j + cols) : b.columns(j, j + cols);
     gemm(transpose_a, transpose_b, alpha, left, right, beta,
-         MatrixView<T>(c.data + i * c.stride + j, rows, cols, c.stride));
+         c.slice(i, i + rows).columns(j, j + cols));
   });
 }
 
@@ -163,15 +161,12 @@ void product(bool transpose_a, bool transpose_b, float alpha, MatrixView<const f
 
 void gram_upper(MatrixView<const float> a, MatrixView<float> c) {
   const OneThread one;
-  const auto columns = [&](Index begin, Index end) {
-    return MatrixView<const float>(a.data + begin, a.rows, end - begin, a.stride);
-  };
   parallel_for(a.cols, kTileCols, [&](Index begin, Index end) {
-    const auto left = columns(begin, end);
+    const auto left = a.columns(begin, end);
     cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, narrow(left.cols), narrow(a.rows), 1.0f,
                 left.data, narrow(a.stride), 0.0f, &c(begin, begin), narrow(c.stride));
     if (end < a.cols)
-      gemm(true, false, 1.0f, left, columns(end, a.cols), 0.0f,
+      gemm(true, false, 1.0f, left, a.columns(end, a.cols), 0.0f,
            {&c(begin, end), end - begin, a.cols - end, c.stride});
   });
 }

@@ -14,19 +14,14 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/system/interrupt.h"
 #include "kerf/core/system/parallel.h"
+#include "tests/oracle/rows.h"
 
 namespace kerf::detail {
 namespace {
 
-Matrix<double> normal(Index rows, Index cols, std::uint64_t seed) {
-  Matrix<double> a(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(a.data(), rows * cols));
-  return a;
-}
-
 /// Positive definite, with a condition of about a thousand.
 Matrix<double> definite(Index n) {
-  const auto z = normal(n, n, 1);
+  const auto z = oracle::normal_matrix<double>(n, n, 1);
   Matrix<double> a(n, n);
   blas::gemm(true, false, 1.0 / static_cast<double>(n), z.view(), z.view(), 0.0, a.view());
   for (Index i = 0; i < n; ++i) a(i, i) += 0.01;
@@ -80,7 +75,7 @@ TEST(Blas, CholeskyFactorsAndSolves) {
     blas::gemm(true, false, 1.0, r.view(), r.view(), 0.0, back.view());
     EXPECT_LT(largest_difference(back, a), 1e-12) << n;
 
-    const auto b = normal(n, 3, 2);  // A x = b
+    const auto b = oracle::normal_matrix<double>(n, 3, 2);  // A x = b
     auto x = copy_as<double>(b);
     blas::cholesky_solve(r.view(), x.view());
     Matrix<double> product(n, 3);
@@ -92,7 +87,7 @@ TEST(Blas, CholeskyFactorsAndSolves) {
     blas::gemm(true, false, 1.0, r.view(), half.view(), 0.0, product.view());
     EXPECT_LT(largest_difference(product, b), 1e-11) << n;
 
-    const auto rows = normal(3, n, 3);
+    const auto rows = oracle::normal_matrix<double>(3, n, 3);
     for (const bool transpose : {false, true}) {
       auto solved = copy_as<double>(rows);
       blas::triangular_solve_rows(r.view(), transpose, solved.view());
@@ -172,8 +167,8 @@ struct AllResults {
   Matrix<float> single;
   explicit AllResults(const Matrix<double>& a)
       : factor(copy_as<double>(a)),
-        solved(normal(a.rows(), 3, 5)),
-        rows(normal(3, a.rows(), 6)),
+        solved(oracle::normal_matrix<double>(a.rows(), 3, 5)),
+        rows(oracle::normal_matrix<double>(3, a.rows(), 6)),
         vectors(copy_as<double>(a)),
         product(a.rows(), a.rows()),
         single(copy_as<float>(a)) {

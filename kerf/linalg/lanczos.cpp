@@ -7,6 +7,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/dot.h"
 
 namespace kerf::detail {
 namespace {
@@ -14,22 +15,12 @@ namespace {
 constexpr Index kCheckEvery = 8;
 constexpr Index kRowGrain = 64, kColumnGrain = 512;
 
-/// Four sums, so that they need not wait for each other.
-double dot(const double* a, const double* b, Index n) {
-  double sums[4] = {};
-  Index j = 0;
-  for (; j + 4 <= n; j += 4)
-    for (Index k = 0; k < 4; ++k) sums[k] += a[j + k] * b[j + k];
-  for (; j < n; ++j) sums[0] += a[j] * b[j];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
 class Lanczos {
  public:
   Lanczos(Index n, const SymmetricProduct& product) : n_(n), product_(product) {
     next_.resize(n);
     rng::fill_normal(rng::Key{1}.child("lanczos"), 0, next_);
-    norm_ = std::sqrt(dot(next_.data(), next_.data(), n_));
+    norm_ = std::sqrt(dot(next_, next_));
   }
 
   Index steps() const { return static_cast<Index>(diagonal_.size()); }
@@ -41,14 +32,14 @@ class Lanczos {
     if (steps() > 0) off_diagonal_.push_back(norm_);
     basis_.push_back(next_);
     product_(basis_.back(), next_);
-    diagonal_.push_back(dot(next_.data(), basis_.back().data(), n_));
-    const double before = std::sqrt(dot(next_.data(), next_.data(), n_));
+    diagonal_.push_back(dot(next_, basis_.back()));
+    const double before = std::sqrt(dot(next_, next_));
     for (int round = 0; round < 2; ++round)
       for (const auto& q : basis_) {
-        const double part = dot(next_.data(), q.data(), n_);
+        const double part = dot(next_, q);
         for (std::size_t j = 0; j < next_.size(); ++j) next_[j] -= part * q[j];
       }
-    norm_ = std::sqrt(dot(next_.data(), next_.data(), n_));
+    norm_ = std::sqrt(dot(next_, next_));
     if (!(norm_ > 1e-13 * before)) norm_ = 0;
   }
 
@@ -125,13 +116,13 @@ std::vector<double> leading_eigenvalues(Index n, const SymmetricProduct& product
 void symmetric_product(MatrixView<const double> a, std::span<const double> v,
                        std::span<double> out) {
   parallel_for(a.rows, kRowGrain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) out[i] = dot(a.row(i).data(), v.data(), a.cols);
+    for (Index i = begin; i < end; ++i) out[i] = dot(a.row(i), v);
   });
 }
 
 void upper_product(MatrixView<const double> u, std::span<const double> v, std::span<double> out) {
   parallel_for(u.rows, kRowGrain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) out[i] = dot(u.row(i).data() + i, v.data() + i, u.cols - i);
+    for (Index i = begin; i < end; ++i) out[i] = dot(u.row(i).subspan(i), v.subspan(i));
   });
 }
 

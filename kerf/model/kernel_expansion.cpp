@@ -16,28 +16,6 @@ constexpr Index kTile = 256;  // rows of a product at a time
 
 }  // namespace
 
-KeptRows copy_rows(const RowsView& rows) {
-  KeptRows kept;
-  kept.is_sparse = rows.is_sparse();
-  if (!rows.is_sparse()) {
-    kept.dense.resize(rows.rows(), rows.cols());
-    kept.wide.resize(rows.is_wide() ? rows.rows() : 0, rows.cols());
-    for (Index i = 0; i < rows.rows(); ++i) {
-      std::ranges::copy(rows.dense().row(i), kept.dense.row(i).begin());
-      if (rows.is_wide()) std::ranges::copy(rows.wide().row(i), kept.wide.row(i).begin());
-    }
-    return kept;
-  }
-  kept.sparse.cols = rows.cols();
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const SparseRow row = rows.sparse().row(i);
-    for (std::size_t e = 0; e < row.values.size(); ++e)
-      kept.sparse.push(row.columns[e], row.values[e]);
-    kept.sparse.end_row();
-  }
-  return kept;
-}
-
 template <class T>
 void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<const double> dual,
                       std::span<const double> intercept, const RowsView& x,
@@ -56,7 +34,7 @@ void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<con
       k = values.view();
     } else {
       wide.resize(values.rows(), values.cols());
-      std::copy_n(values.data(), values.rows() * values.cols(), wide.data());
+      copy_rows(values.view(), wide.view());
       k = wide.view();
     }
     const auto block = out.slice(begin, end);

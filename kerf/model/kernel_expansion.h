@@ -19,21 +19,6 @@ namespace kerf::detail {
 /// Rows of a Gram block of predictions.
 inline constexpr Index kExpansionRows = 512;
 
-/// Rows (scaled, as the kernel sees them) that a model keeps, dense or sparse.
-struct KeptRows {
-  bool is_sparse = false;
-  Matrix<float> dense;
-  Matrix<double> wide;  ///< the dense rows in double, of a fit in double; else no rows
-  CsrMatrix sparse;
-
-  RowsView view() const {
-    if (is_sparse) return RowsView(sparse.view());
-    return wide.rows() > 0 ? RowsView(dense.view(), wide.view()) : RowsView(dense.view());
-  }
-};
-
-KeptRows copy_rows(const RowsView& rows);
-
 /// out (rows of x) x (columns of dual) = f; T: the precision of the kernel's values.
 template <class T>
 void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<const double> dual,

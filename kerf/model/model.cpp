@@ -113,7 +113,7 @@ Index Predictor::features(RowBlock& block, Matrix<float>& z) const {
   if (map_)
     map_->transform(block.x(), z.view());
   else
-    gram<float>(*kernel_, block.x(), model_.rows->view(), z.view());
+    gram<float>(*kernel_, block.x(), model_.rows->x(), z.view());
   return far_rows;
 }
 
@@ -132,7 +132,7 @@ Index Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* va
   if (variance != nullptr) variance->resize(block.rows(), model_.outputs());
   out.resize(block.rows(), model_.outputs());
   if (!map_) {
-    kernel_expansion<double>(*kernel_, model_.rows->view(), model_.linear.weights.view(),
+    kernel_expansion<double>(*kernel_, model_.rows->x(), model_.linear.weights.view(),
                              model_.linear.intercept, block.x(), out.view());
     return far_rows;
   }

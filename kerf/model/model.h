@@ -95,7 +95,8 @@ struct Model {
   /// Classification: probabilities are softmax(temperature x scores); none: scores + 1/classes,
   /// cut off at 0.
   std::optional<double> temperature;
-  std::optional<KeptRows> rows;  ///< map exact: the training rows; weights are coefficients of them
+  std::optional<InputRows>
+      rows;  ///< map exact: the training rows; weights are coefficients of them
   std::optional<PredictiveVariance> variance;  ///< with `fit --variance`
   TrainingRecord training;
   bool from_file = false;  ///< read, perhaps of somebody else's making

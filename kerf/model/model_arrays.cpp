@@ -29,8 +29,8 @@ std::size_t size_of(std::string_view type) {
 
 }  // namespace
 
-void ArrayWriter::put(const char* name, const char* type, Index rows, Index cols, const void* data,
-                      std::size_t size) {
+void ArrayWriter::put(const std::string& name, const char* type, Index rows, Index cols,
+                      const void* data, std::size_t size) {
   entries_.push_back({name, type, rows, cols});
   parts_.emplace_back(static_cast<const char*>(data), size);
 }
@@ -43,25 +43,28 @@ nlohmann::json ArrayWriter::list() const {
   return list;
 }
 
-void ArrayWriter::add(const char* name, MatrixView<const double> values) {
+void ArrayWriter::add(const std::string& name, MatrixView<const double> values) {
   put(name, kType<double>, values.rows, values.cols, values.data,
       static_cast<std::size_t>(values.rows * values.cols) * sizeof(double));
 }
-void ArrayWriter::add(const char* name, MatrixView<const float> values) {
+void ArrayWriter::add(const std::string& name, MatrixView<const float> values) {
   put(name, kType<float>, values.rows, values.cols, values.data,
       static_cast<std::size_t>(values.rows * values.cols) * sizeof(float));
 }
-void ArrayWriter::add(const char* name, std::span<const double> column) {
+void ArrayWriter::add(const std::string& name, std::span<const double> column) {
   put(name, kType<double>, std::ssize(column), 1, column.data(), column.size_bytes());
 }
-void ArrayWriter::add(const char* name, std::span<const float> column) {
+void ArrayWriter::add(const std::string& name, std::span<const float> column) {
   put(name, kType<float>, std::ssize(column), 1, column.data(), column.size_bytes());
 }
-void ArrayWriter::add(const char* name, std::span<const std::int32_t> column) {
+void ArrayWriter::add(const std::string& name, std::span<const std::int32_t> column) {
   put(name, kType<std::int32_t>, std::ssize(column), 1, column.data(), column.size_bytes());
 }
-void ArrayWriter::add(const char* name, std::span<const Index> column) {
+void ArrayWriter::add(const std::string& name, std::span<const Index> column) {
   put(name, kType<Index>, std::ssize(column), 1, column.data(), column.size_bytes());
+}
+void ArrayWriter::add_numbers(const std::string& name, std::vector<double> numbers) {
+  add(name, std::span<const double>(numbers_.emplace_back(std::move(numbers))));
 }
 
 void ArrayWriter::append_to(std::string& bytes) const {
@@ -115,7 +118,7 @@ std::vector<std::string> ArrayReader::names(std::string_view prefix) const {
 }
 
 template <class T>
-const ArrayReader::Entry& ArrayReader::take(const char* name) {
+const ArrayReader::Entry& ArrayReader::take(std::string_view name) {
   const auto found = entries_.find(name);
   KERF_REQUIRE(found != entries_.end(), data, "there is no array '{}'", name);
   Entry& entry = found->second;
@@ -126,7 +129,7 @@ const ArrayReader::Entry& ArrayReader::take(const char* name) {
 }
 
 template <class T>
-Matrix<T> ArrayReader::matrix(const char* name) {
+Matrix<T> ArrayReader::matrix(std::string_view name) {
   const Entry& entry = take<T>(name);
   Matrix<T> values(entry.rows, entry.cols);
   if (!entry.bytes.empty()) std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
@@ -138,7 +141,7 @@ Matrix<T> ArrayReader::matrix(const char* name) {
 }
 
 template <class T>
-std::vector<T> ArrayReader::vector(const char* name) {
+std::vector<T> ArrayReader::vector(std::string_view name) {
   const Matrix<T> column = matrix<T>(name);
   return {column.data(), column.data() + column.rows() * column.cols()};
 }
@@ -148,11 +151,11 @@ void ArrayReader::require_all_read() const {
     KERF_REQUIRE(entry.was_read, data, "array '{}' does not belong to such a model", name);
 }
 
-template Matrix<double> ArrayReader::matrix<double>(const char*);
-template Matrix<float> ArrayReader::matrix<float>(const char*);
-template std::vector<double> ArrayReader::vector<double>(const char*);
-template std::vector<float> ArrayReader::vector<float>(const char*);
-template std::vector<std::int32_t> ArrayReader::vector<std::int32_t>(const char*);
-template std::vector<Index> ArrayReader::vector<Index>(const char*);
+template Matrix<double> ArrayReader::matrix<double>(std::string_view);
+template Matrix<float> ArrayReader::matrix<float>(std::string_view);
+template std::vector<double> ArrayReader::vector<double>(std::string_view);
+template std::vector<float> ArrayReader::vector<float>(std::string_view);
+template std::vector<std::int32_t> ArrayReader::vector<std::int32_t>(std::string_view);
+template std::vector<Index> ArrayReader::vector<Index>(std::string_view);
 
 }  // namespace kerf::detail

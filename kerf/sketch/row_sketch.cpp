@@ -35,12 +35,6 @@ void require_stream(Index first_row, const RowsView& z, Index cols) {
   KERF_REQUIRE(first_row >= 0, usage, "a row sketch was given row number {}", first_row);
 }
 
-Matrix<float> copy(const Matrix<float>& from) {
-  Matrix<float> to(from.rows(), from.cols());
-  std::copy_n(from.data(), from.rows() * from.cols(), to.data());
-  return to;
-}
-
 }  // namespace
 
 // ---- RowOsnap -----------------------------------------------------------------------------------
@@ -151,15 +145,7 @@ void RowSrht::add_pending(Index block, Index offset, const RowsView& z, Index be
     pending_.fill(0.0f);
     block_ = block;
   }
-  for (Index i = begin; i < end; ++i) {
-    const auto to = pending_.row(offset + i - begin);
-    if (z.is_sparse()) {
-      const SparseRow row = z.sparse().row(i);
-      for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = row.values[k];
-    } else {
-      std::ranges::copy(z.dense().row(i), to.begin());
-    }
-  }
+  for (Index i = begin; i < end; ++i) copy_row(z, i, pending_.row(offset + i - begin));
 }
 
 void RowSrht::add_block(Index block, MatrixView<const float> rows, Matrix<float>& sum) const {
@@ -207,7 +193,7 @@ void RowSrht::merge(const RowSrht& other) {
 }
 
 Matrix<float> RowSrht::result() const {
-  Matrix<float> sum = copy(sum_);
+  Matrix<float> sum = sum_.copy();
   if (block_ >= 0) add_block(block_, pending_.view(), sum);
   Matrix<float> out(out_rows_, cols_);
   for (Index j = 0; j < cols_; j += kColumns) {

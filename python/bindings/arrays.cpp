@@ -98,11 +98,9 @@ std::span<const double> take_weights(py::handle object) {
 }
 
 py::list describe(const std::vector<OptionInfo>& options) {
-  constexpr const char* kTypes[] = {"integer", "real", "automatic", "flag", "text", "choice"};
   py::list all;
   for (const OptionInfo& option : options)
-    all.append(py::dict(py::arg("name") = option.name,
-                        py::arg("type") = kTypes[static_cast<int>(option.type)],
+    all.append(py::dict(py::arg("name") = option.name, py::arg("type") = name_of(option.type),
                         py::arg("default") = option.default_value, py::arg("help") = option.help,
                         py::arg("range") = py::make_tuple(option.range.min, option.range.max),
                         py::arg("choices") = option.choices, py::arg("as_is") = option.as_is));

@@ -134,7 +134,7 @@ py::dict report_of(const FitReport& report) {
       py::arg("lambda") = report.lambda, py::arg("lambda_per_target") = report.lambda_per_target,
       py::arg("cv_error") = report.cv_error ? py::object(py::float_(*report.cv_error)) : py::none(),
       py::arg("quality") = quality_of(report.quality), py::arg("path") = path,
-      py::arg("scale") = kScaleNames[static_cast<int>(report.scale)],
+      py::arg("scale") = name_of(report.scale),
       py::arg("solver") = report.solver, py::arg("solver_reason") = report.solver_reason,
       py::arg("validation") = report.validation, py::arg("passes") = report.passes,
       py::arg("residual") = report.residual, py::arg("notes") = report.notes,
@@ -290,9 +290,8 @@ py::dict describe_model(const TrainedModel& self) {
   return py::dict(
       py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
       py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
-      py::arg("task") = model.task == Task::classification ? "classification" : "regression",
-      py::arg("classes") = model.classes, py::arg("outputs") = model.outputs(),
-      py::arg("sparse") = model.is_sparse,
+      py::arg("task") = name_of(model.task), py::arg("classes") = model.classes,
+      py::arg("outputs") = model.outputs(), py::arg("sparse") = model.is_sparse,
       py::arg("encoding") =
           model.encoding ? py::object(py::str(model.encoding->to_json())) : py::object(py::none()),
       py::arg("version") = training.version, py::arg("command") = training.command,

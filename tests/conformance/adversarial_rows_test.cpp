@@ -152,7 +152,7 @@ TEST_P(EveryFeatureMapOnHardRows, HasTheBiasAndTheVarianceItStates) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryFeatureMapOnHardRows, ::testing::ValuesIn(cases()),
-                         name_of);
+                         case_name);
 
 }  // namespace
 }  // namespace kerf::detail

@@ -201,7 +201,7 @@ TEST_P(EveryFeatureMap, HasTheBiasAndTheVarianceItStates) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryFeatureMap, ::testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryFeatureMap, ::testing::ValuesIn(cases()), case_name);
 
 TEST(FeatureMapRegistry, NamesTheNearestMapForAWrongName) {
   try {

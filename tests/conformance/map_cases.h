@@ -115,7 +115,7 @@ inline Params telling(const FeatureMapEntry& entry, Params params, int maps) {
   return params;
 }
 
-inline std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+inline std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   std::string name = info.param.entry.name;
   for (const auto& [key, value] : info.param.params)
     if (key != "bandwidth" && key != "depth" && key != "coefficients" && key != "image" &&

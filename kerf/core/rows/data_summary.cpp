@@ -72,8 +72,7 @@ void RowFingerprint::add(const RowBlock& block) {
       mix(hash_values<float>(block.dense.row(i)));
     }
     mix(hash_values<double>(block.targets.row(i)));
-    const double weight = block.weights.empty() ? 1 : block.weights[i];
-    mix(std::bit_cast<std::uint64_t>(weight));
+    mix(std::bit_cast<std::uint64_t>(WeightsView(block.weights)[i]));
   }
 }
 
@@ -127,52 +126,23 @@ std::vector<Index> RowSampler::slots_in_row_order() const {
 }
 
 void SampleKeeper::add(const RowBlock& block) {
-  is_sparse_ = block.is_sparse;
-  cols_ = block.x().cols();
-  image_ = block.image;
+  like_.make_room(block, 0);
   for (Index i = 0; i < block.rows(); ++i) {
     if ((block.first_row + i) % block.copies != 0) continue;  // one of each example
     const Index slot = sampler_.offer(block.first_row + i);
     if (slot < 0) continue;
-    if (slot == static_cast<Index>(rows_.size())) rows_.emplace_back();
-    Row& kept = rows_[slot];
-    if (is_sparse_) {
-      const SparseRow row = block.sparse.view().row(i);
-      kept.values.assign(row.values.begin(), row.values.end());
-      kept.columns.assign(row.columns.begin(), row.columns.end());
-    } else {
-      const auto row = block.dense.row(i);
-      kept.values.assign(row.begin(), row.end());
-    }
-    const auto targets = block.targets.row(i);
-    kept.targets.assign(targets.begin(), targets.end());
-    has_weights_ = !block.weights.empty();
-    if (has_weights_) kept.weight = block.weights[i];
+    if (slot == std::ssize(rows_)) rows_.emplace_back();
+    rows_[slot].make_room(block, 1);
+    rows_[slot].wide = {};
+    rows_[slot].put(0, block, i);
   }
 }
 
 RowBlock SampleKeeper::take() {
   RowBlock sample;
-  const auto n = static_cast<Index>(rows_.size());
-  sample.is_sparse = is_sparse_;
-  sample.image = image_;
-  sample.sparse.cols = cols_;
-  sample.dense.resize(is_sparse_ ? 0 : n, cols_);
-  sample.targets.resize(n, n == 0 ? 0 : static_cast<Index>(rows_[0].targets.size()));
-  Index i = 0;
-  for (const Index slot : sampler_.slots_in_row_order()) {
-    const Row& row = rows_[slot];
-    std::ranges::copy(row.targets, sample.targets.row(i).begin());
-    if (has_weights_) sample.weights.push_back(row.weight);
-    if (is_sparse_) {
-      for (std::size_t k = 0; k < row.values.size(); ++k)
-        sample.sparse.push(row.columns[k], row.values[k]);
-      sample.sparse.end_row();
-    } else {
-      std::ranges::copy(row.values, sample.dense.row(i).begin());
-    }
-    ++i;
-  }
+  sample.make_room(rows_.empty() ? like_ : rows_.front(), std::ssize(rows_));
+  Index at = 0;
+  for (const Index slot : sampler_.slots_in_row_order()) sample.put(at++, rows_[slot], 0);
   rows_.clear();
   return sample;
 }
@@ -199,7 +169,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     fingerprint.add(block);
     for (Index i = 0; i < block.rows(); ++i) {
       if (task == Task::regression) range.add(block.targets.row(i));
-      const double weight = block.weights.empty() ? 1 : block.weights[i];
+      const double weight = WeightsView(block.weights)[i];
       KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data, "row {} has the weight {}",
                    block.number_of(i), weight);
       summary.weight += weight;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/row_source.h"
@@ -15,6 +16,7 @@
 namespace kerf::detail {
 
 enum class Task { regression, classification };
+constexpr auto names_of(Task) { return std::array{"regression", "classification"}; }
 
 /// Rows kept as a sample for automatic choices (bandwidth, ...), at most.
 inline constexpr Index kSampleRows = 1000;
@@ -102,17 +104,9 @@ class SampleKeeper {
   RowBlock take();
 
  private:
-  struct Row {
-    std::vector<float> values;
-    std::vector<std::int32_t> columns;
-    std::vector<double> targets;
-    double weight = 1;
-  };
   RowSampler sampler_;
-  bool is_sparse_ = false, has_weights_ = false;
-  Index cols_ = 0;
-  ImageShape image_;
-  std::vector<Row> rows_;
+  RowBlock like_;               // no rows, shaped as they are
+  std::vector<RowBlock> rows_;  // of one row each
 };
 
 /// Reads all of `source` once and rewinds it.  The source's rows must be encoded already; with

@@ -51,6 +51,11 @@ class Matrix {
 
   MatrixView<T> view() { return {data_.get(), rows_, cols_}; }
   MatrixView<const T> view() const { return {data_.get(), rows_, cols_}; }
+  Matrix copy() const {
+    Matrix to(rows_, cols_);
+    copy_rows(view(), to.view());
+    return to;
+  }
 
  private:
   struct Free {
@@ -59,6 +64,22 @@ class Matrix {
   std::unique_ptr<T[], Free> data_;
   Index rows_ = 0, cols_ = 0, capacity_ = 0;
 };
+
+/// The elements of a view in memory of their own, as numbers of type T.
+template <class T, class From>
+Matrix<T> copy_of(MatrixView<From> from) {
+  Matrix<T> to(from.rows, from.cols);
+  copy_rows(from, to.view());
+  return to;
+}
+
+/// The same for rows that may be sparse: with their zeros.
+template <class T>
+Matrix<T> dense_copy(const RowsView& x) {
+  Matrix<T> to(x.rows(), x.cols());
+  for (Index i = 0; i < x.rows(); ++i) copy_row(x, i, to.row(i));
+  return to;
+}
 
 /// Sparse rows that own their entries; built row by row.
 struct CsrMatrix {
@@ -74,6 +95,11 @@ struct CsrMatrix {
     values.push_back(value);
   }
   void end_row() { offsets.push_back(static_cast<Index>(values.size())); }
+  void push_row(const SparseRow& row) {
+    columns.insert(columns.end(), row.columns.begin(), row.columns.end());
+    values.insert(values.end(), row.values.begin(), row.values.end());
+    end_row();
+  }
   void clear() {
     values.clear();
     columns.clear();

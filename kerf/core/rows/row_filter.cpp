@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/core/rows/row_filter.h"
 
-#include <algorithm>
-
 namespace kerf::detail {
 
 RowBlock reordered(const RowBlock& block, std::span<const Index> order) {
   RowBlock out;
-  const auto rows = std::ssize(order);
   out.first_row = block.first_row;
-  out.is_sparse = block.is_sparse;
-  out.image = block.image;
-  out.sparse.cols = block.sparse.cols;
-  out.dense.resize(block.is_sparse ? 0 : rows, block.dense.cols());
-  out.wide.resize(block.x().is_wide() ? rows : 0, block.dense.cols());
-  out.targets.resize(rows, block.targets.cols());
-  for (Index i = 0; i < rows; ++i) {
-    const Index from = order[i];
-    if (block.is_sparse) {
-      const SparseRow row = block.sparse.view().row(from);
-      for (std::size_t e = 0; e < row.values.size(); ++e)
-        out.sparse.push(row.columns[e], row.values[e]);
-      out.sparse.end_row();
-    } else {
-      std::ranges::copy(block.dense.row(from), out.dense.row(i).begin());
-      if (out.wide.rows() > 0) std::ranges::copy(block.wide.row(from), out.wide.row(i).begin());
-    }
-    std::ranges::copy(block.targets.row(from), out.targets.row(i).begin());
-    out.numbers.push_back(block.number_of(from));
-    if (!block.weights.empty()) out.weights.push_back(block.weights[from]);
+  out.make_room(block, std::ssize(order));
+  for (Index i = 0; i < std::ssize(order); ++i) {
+    out.put(i, block, order[i]);
+    out.numbers.push_back(block.number_of(order[i]));
   }
   return out;
 }

@@ -8,38 +8,56 @@
 
 namespace kerf::detail {
 
+void InputRows::make_room(const RowsView& like, Index count) {
+  is_sparse = like.is_sparse();
+  sparse.clear();
+  sparse.cols = like.cols();
+  dense.resize(is_sparse ? 0 : count, like.cols());
+  wide.resize(like.is_wide() ? count : 0, like.cols());
+}
+
+void InputRows::put(Index at, const RowsView& x, Index i) {
+  if (is_sparse) return sparse.push_row(x.sparse().row(i));
+  std::ranges::copy(x.dense().row(i), dense.row(at).begin());
+  if (wide.rows() > 0) std::ranges::copy(x.wide().row(i), wide.row(at).begin());
+}
+
+InputRows copy_of(const RowsView& x) {
+  InputRows rows;
+  rows.make_room(x, x.rows());
+  for (Index i = 0; i < x.rows(); ++i) rows.put(i, x, i);
+  return rows;
+}
+
+void RowBlock::make_room(const RowBlock& like, Index count) {
+  make_room(like.x(), count);
+  targets.resize(count, like.targets.cols());
+  image = like.image;
+  weights.clear();
+  numbers.clear();
+}
+
+void RowBlock::put(Index at, const RowBlock& from, Index i) {
+  put(at, from.x(), i);
+  std::ranges::copy(from.targets.row(i), targets.row(at).begin());
+  if (from.weights.empty() && weights.empty()) return;
+  weights.resize(at, 1.0);
+  weights.push_back(WeightsView(from.weights)[i]);
+}
+
 bool MemorySource::next(RowBlock& block) {
   const Index begin = position_;
   const Index end = std::min(begin + block_rows_, x_.rows());
   position_ = end;
   block.first_row = begin;
-  block.is_sparse = x_.is_sparse();
-  const auto weights = weights_.empty() ? weights_ : weights_.subspan(begin, end - begin);
+  const auto weights = weights_.slice(begin, end).values();
   block.weights.assign(weights.begin(), weights.end());
   block.image = {};
   block.numbers.clear();
-  const RowsView rows = x_.slice(begin, end);
-  if (block.is_sparse) {
-    block.sparse.clear();
-    block.sparse.cols = x_.cols();
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const SparseRow row = rows.sparse().row(i);
-      block.sparse.values.insert(block.sparse.values.end(), row.values.begin(), row.values.end());
-      block.sparse.columns.insert(block.sparse.columns.end(), row.columns.begin(),
-                                  row.columns.end());
-      block.sparse.end_row();
-    }
-  } else {
-    block.dense.resize(end - begin, x_.cols());
-    block.wide.resize(x_.is_wide() ? end - begin : 0, x_.cols());
-    for (Index i = 0; i < rows.rows(); ++i) {
-      std::ranges::copy(rows.dense().row(i), block.dense.row(i).begin());
-      if (x_.is_wide()) std::ranges::copy(rows.wide().row(i), block.wide.row(i).begin());
-    }
-  }
+  block.make_room(x_, end - begin);
+  for (Index i = begin; i < end; ++i) block.put(i - begin, x_, i);
   block.targets.resize(end - begin, targets_.cols);
-  for (Index i = begin; i < end && targets_.cols > 0; ++i)
-    std::ranges::copy(targets_.row(i), block.targets.row(i - begin).begin());
+  if (targets_.cols > 0) copy_rows(targets_.slice(begin, end), block.targets.view());
   return end > begin;
 }
 
@@ -74,29 +92,14 @@ RowBlock together(std::vector<RowBlock> blocks, Index cols) {
   }
   RowBlock all;
   if (blocks.empty()) return all;
-  const RowBlock& first = blocks.front();
-  all.is_sparse = first.is_sparse;
-  all.image = first.image;
+  all.make_room(blocks.front(), rows);
   all.sparse.cols = cols;
-  all.dense.resize(first.is_sparse ? 0 : rows, cols);
-  all.wide.resize(first.x().is_wide() ? rows : 0, cols);
-  all.targets.resize(rows, first.targets.cols());
   Index at = 0;
   for (RowBlock& block : blocks) {
     for (Index i = 0; i < block.rows(); ++i, ++at) {
+      all.put(at, block, i);
       if (numbered) all.numbers.push_back(block.number_of(i));
-      std::ranges::copy(block.targets.row(i), all.targets.row(at).begin());
-      if (!block.is_sparse) std::ranges::copy(block.dense.row(i), all.dense.row(at).begin());
-      if (all.wide.rows() > 0) std::ranges::copy(block.wide.row(i), all.wide.row(at).begin());
     }
-    const Index before = static_cast<Index>(all.sparse.values.size());
-    all.sparse.values.insert(all.sparse.values.end(), block.sparse.values.begin(),
-                             block.sparse.values.end());
-    all.sparse.columns.insert(all.sparse.columns.end(), block.sparse.columns.begin(),
-                              block.sparse.columns.end());
-    for (std::size_t i = 1; i < block.sparse.offsets.size(); ++i)
-      all.sparse.offsets.push_back(before + block.sparse.offsets[i]);
-    all.weights.insert(all.weights.end(), block.weights.begin(), block.weights.end());
     block = RowBlock();  // its memory is not needed any more
   }
   return all;
@@ -120,32 +123,20 @@ RowBlock read_all(RowSource& source, Index memory_limit, const std::string& advi
 void for_each_block(RowSource& source, Index block_rows,
                     const std::function<void(Index, const RowsView&)>& receive) {
   RowBlock part;
-  Matrix<float> dense;
-  CsrMatrix sparse;
-  sparse.cols = source.cols();
+  InputRows rows;
   Index first = 0, filled = 0;
-  bool is_sparse = false;
   const auto flush = [&] {
     if (filled == 0) return;
-    receive(first, is_sparse ? RowsView(sparse.view())
-                             : RowsView(std::as_const(dense).view().slice(0, filled)));
+    receive(first, rows.x().slice(0, filled));
     first += filled;
     filled = 0;
-    sparse.clear();
   };
   source.rewind();
   while (source.next(part)) {
-    is_sparse = part.is_sparse;
-    if (!is_sparse && dense.rows() == 0) dense.resize(block_rows, part.dense.cols());
-    for (Index i = 0; i < part.rows(); ++i) {
-      if (is_sparse) {
-        const SparseRow row = part.sparse.view().row(i);
-        sparse.values.insert(sparse.values.end(), row.values.begin(), row.values.end());
-        sparse.columns.insert(sparse.columns.end(), row.columns.begin(), row.columns.end());
-        sparse.end_row();
-      } else {
-        std::ranges::copy(part.dense.row(i), dense.row(filled).begin());
-      }
+    const RowsView x = part.is_sparse ? part.x() : RowsView(part.dense.view());
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (filled == 0) rows.make_room(x, block_rows);
+      rows.put(filled, x, i);
       if (++filled == block_rows) flush();
     }
   }

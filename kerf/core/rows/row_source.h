@@ -22,13 +22,31 @@ struct ImageShape {
 /// Numbers in one image.
 inline Index values_of(ImageShape shape) { return shape.height * shape.width * shape.channels; }
 
-/// Some consecutive rows with what belongs to them.  Owns its memory; sources reuse it.
-struct RowBlock {
-  Index first_row = 0;     ///< position of row 0 in the whole stream
+/// Input rows in memory of their own.
+struct InputRows {
   bool is_sparse = false;  ///< which of dense and sparse holds the rows
   Matrix<float> dense;     ///< rows x input columns
   Matrix<double> wide;     ///< the same in double where that was asked for, else no rows
   CsrMatrix sparse;        ///< the same, sparse
+
+  RowsView x() const {
+    if (is_sparse) return RowsView(sparse.view());
+    return wide.rows() > 0 ? RowsView(dense.view(), wide.view()) : RowsView(dense.view());
+  }
+  Index rows() const { return is_sparse ? sparse.rows() : dense.rows(); }
+
+  /// As those of `like`, with room for `count`: sparse rows none yet, dense ones not set.  Memory is
+  /// kept.
+  void make_room(const RowsView& like, Index count);
+  /// Row i of x as row `at`.  Sparse rows come in their order: `at` is the one after the last.
+  void put(Index at, const RowsView& x, Index i);
+};
+
+InputRows copy_of(const RowsView& x);
+
+/// Some consecutive rows with what belongs to them.  Owns its memory; sources reuse it.
+struct RowBlock : InputRows {
+  Index first_row = 0;     ///< position of row 0 in the whole stream
   Matrix<double> targets;  ///< rows x targets (none: 0 columns); a class is its number 0, 1, ...
   std::vector<double> weights;  ///< one per row, or empty: every row counts once
   ImageShape image;             ///< set when the rows are images
@@ -39,11 +57,12 @@ struct RowBlock {
   /// What row i is called in messages and results.
   Index number_of(Index i) const { return numbers.empty() ? first_row + i : numbers[i]; }
 
-  RowsView x() const {
-    if (is_sparse) return RowsView(sparse.view());
-    return wide.rows() > 0 ? RowsView(dense.view(), wide.view()) : RowsView(dense.view());
-  }
-  Index rows() const { return is_sparse ? sparse.rows() : dense.rows(); }
+  /// As `like`: inputs, targets, image; without weights and numbers.
+  void make_room(const RowBlock& like, Index count);
+  /// Row i of `from` with its targets and weight as row `at`.  Blocks without weights may stand
+  /// beside others that have them: theirs are 1.
+  void put(Index at, const RowBlock& from, Index i);
+  using InputRows::make_room, InputRows::put;
 };
 
 class RowSource {
@@ -74,7 +93,7 @@ class MemorySource final : public RowSource {
  public:
   /// No weights: every row counts once.
   MemorySource(RowsView x, MatrixView<const double> targets, Index block_rows = 4096,
-               std::span<const double> weights = {})
+               WeightsView weights = {})
       : x_(x), targets_(targets), block_rows_(block_rows), weights_(weights) {}
 
   Index cols() const override { return x_.cols(); }
@@ -85,7 +104,7 @@ class MemorySource final : public RowSource {
   RowsView x_;
   MatrixView<const double> targets_;
   Index block_rows_;
-  std::span<const double> weights_;
+  WeightsView weights_;
   Index position_ = 0;
 };
 

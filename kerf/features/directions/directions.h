@@ -24,6 +24,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/core/names.h"
 #include "kerf/core/random/random.h"
 #include "kerf/features/directions/structured_projection.h"
 #include "kerf/linalg/projection.h"
@@ -31,8 +32,9 @@
 namespace kerf::detail {
 
 enum class Directions { gaussian, sphere, orthogonal, structured, gibbs };
-inline constexpr const char* kDirectionNames[] = {"gaussian", "sphere", "orthogonal", "structured",
-                                                  "gibbs"};
+constexpr auto names_of(Directions) {
+  return std::array{"gaussian", "sphere", "orthogonal", "structured", "gibbs"};
+}
 
 /// Dimension in which directions of rows (x, bias) live: in_dim, or one more with a bias.
 inline Index direction_dim(Index in_dim, double bias) { return bias == 0 ? in_dim : in_dim + 1; }

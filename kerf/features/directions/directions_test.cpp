@@ -35,7 +35,7 @@ TEST(Directions, HaveUnitLengthExceptGaussianOnes) {
     for (Index j = 0; j < 21; ++j) {
       double square = 0;
       for (const double v : w.row(j)) square += v * v;
-      EXPECT_NEAR(square, 1, 1e-5) << kDirectionNames[static_cast<int>(kind)];
+      EXPECT_NEAR(square, 1, 1e-5) << name_of(kind);
     }
   }
 }
@@ -65,9 +65,9 @@ TEST(Directions, HaveTheMomentsTheyState) {
     const double error = 5.3 * std::sqrt(3.0 / kSets) / c;
     for (Index a = 0; a < kDim; ++a)
       for (Index b = 0; b < kDim; ++b)
-        EXPECT_NEAR(second[a][b], a == b ? 1 / c : 0, error) << kDirectionNames[which];
+        EXPECT_NEAR(second[a][b], a == b ? 1 / c : 0, error) << name_of(kind);
     EXPECT_NEAR(absolute, DirectionSet::mean_absolute(kind, kDim), 5.3 * std::sqrt(1.0 / kSets / c))
-        << kDirectionNames[which];
+        << name_of(kind);
   }
 }
 

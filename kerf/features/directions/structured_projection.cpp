@@ -44,14 +44,7 @@ void StructuredProjection::apply(const RowsView& x, const Projection::Receive& r
   memory.resize(3, length_);
   const std::span<float> row = memory.row(0), first = memory.row(1), second = memory.row(2);
   for (Index i = 0; i < x.rows(); ++i) {
-    std::ranges::fill(row, 0.0f);
-    if (x.is_sparse()) {
-      const SparseRow entries = x.sparse().row(i);
-      for (std::size_t k = 0; k < entries.values.size(); ++k)
-        row[entries.columns[k]] = entries.values[k];
-    } else {
-      std::ranges::copy(x.dense().row(i), row.begin());
-    }
+    copy_row(x, i, row);
     if (bias_ != 0) row[in_dim_] = bias_;
     for (Index b = 0; b < permutations_.rows(); ++b) {
       signed_walsh_hadamard(row, signs_.row(2 * b), first);

@@ -19,7 +19,7 @@ FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key 
 std::optional<Params> FourierFeatures::stands_for(std::string_view kernel, const Params& options,
                                                   const DataSummary& summary) {
   const bool has =
-      std::ranges::find(kShiftInvariantNames, kernel) != std::end(kShiftInvariantNames);
+      find_by_name<ShiftInvariant>(kernel).has_value();
   if (!has || (RadialMapOptions::has(kernel) && wants_fast_transforms(summary)))
     return std::nullopt;
   return with_kernel(options, kernel);

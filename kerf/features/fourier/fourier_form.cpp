@@ -55,8 +55,7 @@ void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<floa
 
 double frequency_length(ShiftInvariant kernel, rng::Key key, Index j, Index dim) {
   KERF_REQUIRE(kernel == ShiftInvariant::gaussian || kernel == ShiftInvariant::laplacian_l2, usage,
-               "the kernel {} is no function of the Euclidean distance",
-               kShiftInvariantNames[static_cast<int>(kernel)]);
+               "the kernel {} is no function of the Euclidean distance", name_of(kernel));
   return kTurn * common_factor(kernel, key, j) *
          rng::chi(key.child("radius"), static_cast<std::uint64_t>(j), dim);
 }
@@ -64,7 +63,7 @@ double frequency_length(ShiftInvariant kernel, rng::Key key, Index j, Index dim)
 std::unique_ptr<Kernel> fourier_kernel(const FourierMapOptions& options) {
   Params params;
   if (options.bandwidth) params["bandwidth"] = format_number(*options.bandwidth);
-  return find_kernel(kShiftInvariantNames[static_cast<int>(options.kernel)]).make(params);
+  return find_kernel(name_of(options.kernel)).make(params);
 }
 
 double fourier_variance(const FourierMapOptions& options) {

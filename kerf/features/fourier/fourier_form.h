@@ -24,8 +24,9 @@
 namespace kerf::detail {
 
 enum class ShiftInvariant { gaussian, laplacian, laplacian_l2, cauchy };
-inline constexpr const char* kShiftInvariantNames[] = {"gaussian", "laplacian", "laplacian-l2",
-                                                       "cauchy"};
+constexpr auto names_of(ShiftInvariant) {
+  return std::array{"gaussian", "laplacian", "laplacian-l2", "cauchy"};
+}
 
 /// Rows so wide that fast transforms are quicker than products with a matrix (bench/fourier_bench).
 /// Sparse rows are quick to multiply, but the matrix of so many columns is not quick to draw.
@@ -35,7 +36,7 @@ inline bool wants_fast_transforms(const DataSummary& summary) {
 
 struct FourierMapOptions {
   enum class Form { pairs, phase };
-  static constexpr const char* kFormNames[] = {"pairs", "phase"};
+  friend constexpr auto names_of(Form) { return std::array{"pairs", "phase"}; }
 
   ShiftInvariant kernel = ShiftInvariant::gaussian;
   std::optional<double> bandwidth;
@@ -43,10 +44,10 @@ struct FourierMapOptions {
   Form form = Form::pairs;
 
   static void resolve(OpenOptions& options) {
-    resolve_as_kernel(options.given("kernel", kShiftInvariantNames[0]), options);
+    resolve_as_kernel(options.given("kernel", name_of(ShiftInvariant::gaussian)), options);
   }
   void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel, kShiftInvariantNames, "shift-invariant kernel");
+    v.choice("kernel", kernel, "shift-invariant kernel");
     describe_rest(v);
   }
 
@@ -55,20 +56,20 @@ struct FourierMapOptions {
     v.automatic("bandwidth", bandwidth, kAnyPositive,
                 "length scale s of the kernel; auto: the median distance between rows");
     v.integer("features", features, {1, 1 << 24}, "number of features");
-    v.choice("form", form, kFormNames,
+    v.choice("form", form,
              "pairs: a cosine and a sine per frequency; phase: one cosine with a random phase");
   }
 };
 
 /// Options of maps that draw a direction and a length: kernels of the Euclidean distance only.
 struct RadialMapOptions : FourierMapOptions {
-  static constexpr const char* kNames[] = {"gaussian", "laplacian-l2"};
-  static bool has(std::string_view kernel) { return kernel == kNames[0] || kernel == kNames[1]; }
+  enum class Radial { gaussian, laplacian_l2 };
+  friend constexpr auto names_of(Radial) { return std::array{"gaussian", "laplacian-l2"}; }
+  static bool has(std::string_view kernel) { return find_by_name<Radial>(kernel).has_value(); }
 
   void describe(OptionVisitor& v) {
-    enum class Radial { gaussian, laplacian_l2 };
     auto radial = kernel == ShiftInvariant::laplacian_l2 ? Radial::laplacian_l2 : Radial::gaussian;
-    v.choice("kernel", radial, kNames, "kernel of the Euclidean distance");
+    v.choice("kernel", radial, "kernel of the Euclidean distance");
     kernel =
         radial == Radial::laplacian_l2 ? ShiftInvariant::laplacian_l2 : ShiftInvariant::gaussian;
     describe_rest(v);

@@ -32,13 +32,13 @@ namespace kerf::detail {
 
 struct OrthogonalFourierOptions : RadialMapOptions {
   enum class Directions { orthogonal, structured };
-  static constexpr const char* kDirectionsNames[] = {"orthogonal", "structured"};
+  friend constexpr auto names_of(Directions) { return std::array{"orthogonal", "structured"}; }
 
   Directions directions = Directions::orthogonal;
 
   void describe(OptionVisitor& v) {
     RadialMapOptions::describe(v);
-    v.choice("directions", directions, kDirectionsNames,
+    v.choice("directions", directions,
              "orthogonal: rows of random orthogonal matrices; structured: fast transforms");
   }
 };

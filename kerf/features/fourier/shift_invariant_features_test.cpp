@@ -14,15 +14,10 @@
 #include "kerf/features/fourier/orthogonal_fourier.h"
 #include "kerf/features/fourier/qmc_features.h"
 #include "kerf/features/learned/compact_features.h"
+#include "tests/oracle/rows.h"
 
 namespace kerf::detail {
 namespace {
-
-Matrix<float> rows_of(Index rows, Index dim, std::uint64_t seed) {
-  Matrix<float> x(rows, dim);
-  rng::fill_normal(rng::Key{seed}, 0, {x.data(), static_cast<std::size_t>(rows * dim)});
-  return x;
-}
 
 double dot(std::span<const float> a, std::span<const float> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -214,7 +209,7 @@ TEST(Qmc, TakesAnyNumberOfColumns) {
   FourierMapOptions options;
   options.features = 4;
   options.bandwidth = 100;
-  Matrix<float> x = rows_of(1, 5000, 1), z(1, 4);
+  Matrix<float> x = oracle::normal_matrix(1, 5000, 1), z(1, 4);
   QmcFeatures(5000, options, rng::Key{1}).transform(x.view(), z.view());
   EXPECT_NEAR(dot(z.row(0), z.row(0)), 1, 1e-5);
 }
@@ -273,7 +268,7 @@ TEST(Compact, IsAProjectionOfTheFeaturesOfRff) {
   FourierMapOptions wide = options;
   wide.features = 30;
   const rng::Key key{8};
-  const Matrix<float> x = rows_of(70, 3, 2);
+  const Matrix<float> x = oracle::normal_matrix(70, 3, 2);
   Matrix<float> z(70, 6), f(70, 30), expected(70, 6);
   CompactFeatures(3, options, key).transform(x.view(), z.view());
   FourierFeatures(3, wide, key).transform(x.view(), f.view());

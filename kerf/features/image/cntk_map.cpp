@@ -6,6 +6,7 @@
 
 #include "kerf/core/rows/image_text.h"
 #include "kerf/features/unit_rows.h"
+#include "kerf/images/mirror.h"
 #include "kerf/sketch/sketch.h"
 
 namespace kerf::detail {

@@ -9,16 +9,12 @@
 
 #include "kerf/core/error.h"
 #include "kerf/features/directions/directions.h"
+#include "kerf/images/mirror.h"
 #include "kerf/sketch/sampled_hadamard.h"
+#include "tests/oracle/rows.h"
 
 namespace kerf::detail {
 namespace {
-
-Matrix<float> random_images(Index count, Index values, std::uint64_t seed) {
-  Matrix<float> x(count, values);
-  rng::fill_normal(rng::Key{seed}, 0, {x.data(), static_cast<std::size_t>(count * values)});
-  return x;
-}
 
 Matrix<float> features(const FeatureMap& map, const Matrix<float>& x) {
   Matrix<float> z(x.rows(), map.out_dim());
@@ -175,7 +171,7 @@ struct Oracle {
 
 TEST(CntkRandomFeatures, AreTheFormulasOfTheHeader) {
   const ImageShape shape{4, 5, 2};
-  const Matrix<float> x = random_images(2, values_of(shape), 1);
+  const Matrix<float> x = oracle::normal_matrix(2, values_of(shape), 1);
   for (const bool first : {false, true})
     for (const Index depth : {2, 3}) {
       CntkMapOptions options{.network = {}, .features = 50, .width = 7, .ms = 6, .m0 = 5};
@@ -216,7 +212,7 @@ Estimate estimate(const CntkMapOptions& options, const Matrix<float>& x, int map
 // Every layer is unbiased given the one below: what is left is the curvature of kappa1 times the
 // variance 1/width of its argument.  5 standard errors: a false alarm below 1e-6.
 TEST(CntkRandomFeatures, HaveABiasThatFallsWithTheWidth) {
-  Matrix<float> x = random_images(2, 5 * 4 * 2, 2);
+  Matrix<float> x = oracle::normal_matrix(2, 5 * 4 * 2, 2);
   for (Index k = 0; k < x.cols(); ++k) x(1, k) += x(0, k);
   for (const Index depth : {2, 3})
     for (const Padding padding : {Padding::same, Padding::valid})
@@ -239,7 +235,7 @@ TEST(CntkRandomFeatures, HaveABiasThatFallsWithTheWidth) {
 // One map, 144 pairs: they share the map's error, so that their mean may be larger than the
 // variance; the margin of the formula (card) is for pairs that err most.
 TEST(CntkRandomFeatures, HaveTheErrorTheyState) {
-  const Matrix<float> x = random_images(12, 6 * 6 * 3, 3);
+  const Matrix<float> x = oracle::normal_matrix(12, 6 * 6 * 3, 3);
   CntkMapOptions options{.network = {}, .features = 2048, .width = 64};
   options.network.image = "6x6x3";
   const auto kernel = CntkRandomFeatures::kernel(options);
@@ -261,7 +257,7 @@ TEST(CntkRandomFeatures, HaveTheErrorTheyState) {
 // the image's two halves differ.  5 standard errors, and the bias of the test above.
 TEST(CntkRandomFeatures, OfMirrorImagesAreTheSame) {
   const ImageShape shape{4, 5, 2};
-  Matrix<float> x = random_images(3, values_of(shape), 6);
+  Matrix<float> x = oracle::normal_matrix(3, values_of(shape), 6);
   std::ranges::copy(x.row(1), x.row(2).begin());
   mirror_image(x.row(2), shape);
   CntkMapOptions options{.network = {}, .features = 64, .width = 32};

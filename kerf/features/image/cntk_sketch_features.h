@@ -60,8 +60,7 @@ struct CntkSketchOptions {
     v.integer("features", features, {2, 1 << 24}, "number of features");
     v.integer("degree", degree, {0, 64}, "degree of the series of a layer's covariance");
     v.integer("step-degree", step_degree, {0, 64}, "degree of the series of its derivative");
-    v.choice("powers", powers, kPowersNames,
-             "how powers are sketched: chain, or polysketch as published");
+    v.choice("powers", powers, "how powers are sketched: chain, or polysketch as published");
     v.flag("renormalise", renormalise, "scale every layer to the length it estimates");
     v.integer("m1", m1, {1, 1 << 16}, "sketch of a pixel's covariance");
     v.integer("m0", m0, {1, 1 << 16}, "sketch of a pixel's derivative");

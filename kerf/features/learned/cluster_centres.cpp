@@ -60,10 +60,10 @@ Matrix<float> leading_basis(const Matrix<float>& rows, Index dimensions, rng::Ke
     if (step > 0) {
       const Matrix<float> along = inner_products(some, single);
       blas::gemm(true, false, 1.0f, along.view(), some.view(), 0.0f, single.view());
-      std::copy_n(single.data(), dimensions * rows.cols(), basis.data());
+      copy_rows(single.view(), basis.view());
     }
     blas::orthonormalise_rows(basis.view());
-    std::copy_n(basis.data(), dimensions * rows.cols(), single.data());
+    copy_rows(basis.view(), single.view());
   }
   return single;
 }

@@ -47,8 +47,7 @@ void CompressedFeatures::transform_rows(const RowsView& x, MatrixView<float> out
   inner_->transform(x, f.view());
   for (const auto& [first, columns] : parts_) {
     const MatrixView<const float> used(f.data(), x.rows(), columns.in_dim(), f.cols());
-    columns.apply(RowsView(used),
-                  MatrixView<float>(out.data + first, out.rows, columns.out_dim(), out.stride));
+    columns.apply(RowsView(used), out.columns(first, first + columns.out_dim()));
   }
   for (Index i = 0; i < out.rows; ++i)
     std::fill(out.row(i).begin() + rank_, out.row(i).end(), 0.0f);

@@ -56,22 +56,6 @@ const std::vector<OptionInfo>& options_of_kernels() {
   return all;
 }
 
-Matrix<float> dense_rows(const RowsView& x) {
-  Matrix<float> out(x.rows(), x.cols());
-  out.fill(0);
-  for (Index i = 0; i < x.rows(); ++i) {
-    if (!x.is_sparse()) {
-      std::ranges::copy(x.dense().row(i), out.row(i).begin());
-      continue;
-    }
-    const SparseRow row = x.sparse().row(i);
-    for (std::size_t k = 0; k < row.values.size(); ++k) out(i, row.columns[k]) = row.values[k];
-  }
-  return out;
-}
-
-Matrix<float> copy_of(const Matrix<float>& x) { return dense_rows(RowsView(x.view())); }
-
 double mean_diagonal(const Matrix<double>& k) {
   double sum = 0;
   for (Index i = 0; i < k.rows(); ++i) sum += k(i, i);
@@ -89,7 +73,7 @@ Matrix<float> inverse_factor(const Matrix<double>& k, double ridge) {
   const Index m = k.rows();
   Matrix<double> r(m, m);
   for (;; ridge *= 10) {
-    std::copy_n(k.data(), m * m, r.data());
+    copy_rows(k.view(), r.view());
     for (Index i = 0; i < m; ++i) r(i, i) += ridge;
     if (blas::cholesky(r.view()) == 0) break;
     KERF_REQUIRE(ridge < 1e3 * mean_diagonal(k), numeric,
@@ -115,12 +99,6 @@ bool is_gentle(const Matrix<float>& inverse, const Matrix<double>& k) {
   return largest * mean_diagonal(k) < kGentle;
 }
 
-Matrix<float> in_single(const Matrix<double>& k) {
-  Matrix<float> out(k.rows(), k.cols());
-  std::copy_n(k.data(), k.rows() * k.cols(), out.data());
-  return out;
-}
-
 Matrix<float> uniform_rows(RowSource& source, Index count, rng::Key key, const Progress& progress,
                            Index& total) {
   SampleKeeper keeper(key, count);
@@ -134,7 +112,7 @@ Matrix<float> uniform_rows(RowSource& source, Index count, rng::Key key, const P
   }
   KERF_REQUIRE(total > 0, data, "there are no rows to draw landmarks from");
   const RowBlock sample = keeper.take();
-  return dense_rows(sample.x());
+  return dense_copy<float>(sample.x());
 }
 
 /// t with sum_i s_i / (s_i + t) = half the eigenvalues' number.
@@ -203,14 +181,13 @@ Matrix<float> leverage_rows(RowSource& source, const NystromOptions& options, rn
                                             key.child("score"), progress, total);
   const auto kernel = NystromFeatures::kernel(options);
   const Matrix<double> k = gram_of(*kernel, sample);
-  Matrix<double> vectors(k.rows(), k.rows());
-  std::copy_n(k.data(), k.rows() * k.rows(), vectors.data());
+  Matrix<double> vectors = k.copy();
   std::vector<double> eigenvalues(k.rows());
   blas::symmetric_eigen(vectors.view(), eigenvalues);
   // p t: eigenvalues of the sample's matrix stand for p times those of all rows.
   const double pt = std::max(ridge_of_half_dimension(eigenvalues), kRidge * mean_diagonal(k));
   const CompressedFeatures explained(
-      std::make_unique<KernelColumns>(NystromFeatures::kernel(options), copy_of(sample)),
+      std::make_unique<KernelColumns>(NystromFeatures::kernel(options), sample.copy()),
       inverse_factor(k, pt), sample.rows());
   WeightedSample landmarks(options.features, source.cols(), key.child("race"));
   Matrix<float> z;
@@ -264,7 +241,7 @@ void NystromOptions::resolve(OpenOptions& options) {
 void NystromOptions::describe(OptionVisitor& v) {
   v.described(kernel_choice(), kernel);
   v.integer("features", features, {1, 1 << 20}, "number of landmark rows");
-  v.choice("landmarks", landmarks, kLandmarkNames,
+  v.choice("landmarks", landmarks,
            "landmark rows: drawn uniformly, by leverage, or centres of clusters");
   for (const OptionInfo& info : options_of_kernels())
     v.described(info, kernel_options.try_emplace(info.name, info.default_value).first->second);
@@ -284,7 +261,7 @@ MapState NystromFeatures::fit(RowSource& rows, const Options& options, rng::Key 
   const Matrix<double> k = gram_of(*kernel(options), landmarks);
   MapState state;
   state[kCompression] = inverse_factor(k, std::max(kRidge * mean_diagonal(k), 1e-30));
-  if (is_gentle(state[kCompression], k)) state[kPenalty] = in_single(k);
+  if (is_gentle(state[kCompression], k)) state[kPenalty] = copy_of<float>(k.view());
   state[kLandmarks] = std::move(landmarks);
   return state;
 }
@@ -293,7 +270,7 @@ std::unique_ptr<FeatureMap> NystromFeatures::restore(Index in_dim, const Options
                                                      const MapState& state) {
   const Matrix<float>& landmarks = checked_array(state, kLandmarks, options.features, in_dim);
   if (state.contains(kPenalty)) checked_array(state, kPenalty, landmarks.rows(), landmarks.rows());
-  auto columns = std::make_unique<KernelColumns>(kernel(options), copy_of(landmarks));
+  auto columns = std::make_unique<KernelColumns>(kernel(options), landmarks.copy());
   if (!state.contains(kCompression)) return columns;
   const Matrix<float>& a = checked_array(state, kCompression, landmarks.rows(), landmarks.rows());
   return std::make_unique<CompressedFeatures>(std::move(columns), a, options.features);

@@ -32,13 +32,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/core/names.h"
 #include "kerf/features/feature_map.h"
 
 namespace kerf::detail {
 
 struct NystromOptions {
   enum class Landmarks { uniform, leverage, centres };
-  static constexpr const char* kLandmarkNames[] = {"uniform", "leverage", "centres"};
+  friend constexpr auto names_of(Landmarks) { return std::array{"uniform", "leverage", "centres"}; }
 
   std::string kernel = "gaussian";
   Index features = 4096;

@@ -10,6 +10,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/learned/fitted_map.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/transpose.h"
 #include "kerf/sketch/row_sketch.h"
 
 namespace kerf::detail {
@@ -156,15 +157,6 @@ Matrix<float> orthonormal_columns(Matrix<float> y) {
   return y;
 }
 
-Matrix<float> transposed(const Matrix<float>& a) {
-  Matrix<float> out(a.cols(), a.rows());
-  parallel_for(out.rows(), 16, [&](Index begin, Index end) {
-    for (Index j = 0; j < out.cols(); ++j)
-      for (Index i = begin; i < end; ++i) out(i, j) = a(j, i);
-  });
-  return out;
-}
-
 /// y += f^T t, for f: rows x D, t: rows x m, by tiles of y.
 void add_product(MatrixView<const float> f, MatrixView<const float> t, Matrix<float>& y) {
   parallel_for(f.cols, kTile, [&](Index begin, Index end) {
@@ -211,7 +203,7 @@ class RangeFinder {
   Matrix<float> srht() {
     RowSrht sketch(features_, base_.out_dim(), key_.child("srht"));
     for_each([&](Index first, MatrixView<const float> f) { sketch.add(first, RowsView(f)); });
-    return transposed(sketch.result());
+    return transposed(sketch.result().view());
   }
 
  private:

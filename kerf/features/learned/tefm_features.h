@@ -24,13 +24,14 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/core/names.h"
 #include "kerf/features/feature_map.h"
 
 namespace kerf::detail {
 
 struct TefmOptions {
   enum class Variant { g, s };
-  static constexpr const char* kVariantNames[] = {"g", "s"};
+  friend constexpr auto names_of(Variant) { return std::array{"g", "s"}; }
 
   Index features = 4096;
   std::string base = "rff";
@@ -48,8 +49,7 @@ struct TefmOptions {
     v.integer("features", features, {1, 1 << 22}, "number of features");
     v.text("base", base, "map whose features are compressed: any but nystrom and tefm");
     v.integer("oversample", oversample, {1, 1024}, "features before the compression, per feature");
-    v.choice("variant", variant, kVariantNames,
-             "g: Gaussian range finder; s: by an SRHT of the rows");
+    v.choice("variant", variant, "g: Gaussian range finder; s: by an SRHT of the rows");
     v.integer("power", power, {0, 8}, "power steps of variant g: passes over the rows, less error");
     v.text("kernel", kernel, "kernel of the base map; auto: its default");
     v.automatic("bandwidth", bandwidth, kAnyPositive, "of base maps that have one");

@@ -36,7 +36,7 @@ struct ArcCosineMapOptions {
   void describe(OptionVisitor& v) {
     v.integer("order", order, {0, 1}, "order of the kernel: 0 (step) or 1 (ReLU)");
     v.integer("features", features, {1, 1 << 24}, "number of features");
-    v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
+    v.choice("directions", directions, "how random directions are drawn");
     v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of " + spell("directions", "gibbs"));
     v.only_with("directions", {"gibbs"});
     v.automatic("bias", bias, {0, 1e30},

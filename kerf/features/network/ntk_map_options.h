@@ -12,13 +12,13 @@
 namespace kerf::detail {
 
 enum class NetworkKernel { ntk, nngp };
-inline constexpr const char* kNetworkKernelNames[] = {"ntk", "nngp"};
+constexpr auto names_of(NetworkKernel) { return std::array{"ntk", "nngp"}; }
 
 enum class ProductSketch { tensorsrht, tensorsketch, none };
-inline constexpr const char* kProductSketchNames[] = {"tensorsrht", "tensorsketch", "none"};
+constexpr auto names_of(ProductSketch) { return std::array{"tensorsrht", "tensorsketch", "none"}; }
 
 enum class SplitKind { automatic, on, off };
-inline constexpr const char* kSplitNames[] = {"auto", "true", "false"};
+constexpr auto names_of(SplitKind) { return std::array{"auto", "true", "false"}; }
 
 struct NtkMapOptions {
   NetworkKernel kernel = NetworkKernel::ntk;
@@ -36,15 +36,14 @@ struct NtkMapOptions {
 
   static void resolve(OpenOptions& options);
   void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel, kNetworkKernelNames,
+    v.choice("kernel", kernel,
              "kernel of the network: all layers trained "
              "(ntk) or the last one only (nngp)");
     v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
     v.integer("features", features, {1, 1 << 24}, "number of features");
-    v.choice("directions", directions, kDirectionNames, "how random directions are drawn");
-    v.choice("sketch", sketch, kProductSketchNames,
-             "how the tensor product of a layer is sketched; none: kept whole");
-    v.choice("split", split, kSplitNames,
+    v.choice("directions", directions, "how random directions are drawn");
+    v.choice("sketch", sketch, "how the tensor product of a layer is sketched; none: kept whole");
+    v.choice("split", split,
              "exact linear parts apart from random even and odd ones: less variance; auto: where "
              "rows have at most 1/16 as many columns as there are features, and ntk of at most 512 "
              "features");

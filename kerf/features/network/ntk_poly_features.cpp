@@ -45,8 +45,7 @@ NtkPolyFeatures::NtkPolyFeatures(Index in_dim, const Options& options, rng::Key 
 
 std::unique_ptr<Kernel> NtkPolyFeatures::kernel(const Options& options) {
   NtkOptions kernel{options.depth, options.bias, options.activation};
-  return find_kernel(kNetworkKernelNames[static_cast<int>(options.kernel)])
-      .make(write_options(kernel));
+  return find_kernel(name_of(options.kernel)).make(write_options(kernel));
 }
 
 double NtkPolyFeatures::relative_variance(const Options& options) {

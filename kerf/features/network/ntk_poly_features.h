@@ -38,7 +38,7 @@ struct NtkPolyOptions {
 
   static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel, kNetworkKernelNames,
+    v.choice("kernel", kernel,
              "kernel of the network: all layers trained "
              "(ntk) or the last one only (nngp)");
     v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");

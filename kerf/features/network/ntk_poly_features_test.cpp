@@ -8,25 +8,15 @@
 
 #include "kerf/core/error.h"
 #include "kerf/core/system/parallel.h"
+#include "tests/oracle/rows.h"
 #include "tests/oracle/statistics.h"
 
 namespace kerf::detail {
 namespace {
 
+using oracle::gaussian_row, oracle::transform;
+
 NtkPolyOptions options_of(const Params& params) { return map_options<NtkPolyFeatures>(params); }
-
-std::vector<float> transform(const FeatureMap& map, const std::vector<float>& row) {
-  std::vector<float> out(map.out_dim());
-  map.transform(MatrixView<const float>(row.data(), 1, map.in_dim()),
-                {out.data(), 1, map.out_dim()});
-  return out;
-}
-
-std::vector<float> gaussian_row(Index dim, std::uint64_t label) {
-  std::vector<float> row(dim);
-  rng::fill_normal(rng::Key{41}.child(label), 0, std::span(row));
-  return row;
-}
 
 double kernel_of(const NtkPolyOptions& options, const std::vector<float>& x,
                  const std::vector<float>& y) {
@@ -36,7 +26,7 @@ double kernel_of(const NtkPolyOptions& options, const std::vector<float>& x,
 
 TEST(NtkPolyFeatures, AreExactWhereAllDegreesFit) {
   // GELU-like cubic, depth 1: degrees 0 .. 3 of 5 coordinates are 1 + 5 + 15 + 35 = 56 features.
-  for (const char* kernel : kNetworkKernelNames)
+  for (const char* kernel : names_of(NetworkKernel{}))
     for (const char* bias : {"0", "0.8"}) {
       const auto options = options_of({{"kernel", kernel},
                                        {"depth", "1"},

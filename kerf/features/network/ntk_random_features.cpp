@@ -65,7 +65,7 @@ void refuse_idle(Index dim, const NtkMapOptions& options) {
                spell("split", "true"), 1 + (nngp || options.ms > 0 ? 2 : 3) * options.depth,
                spell("features"), spell("ms"), spell("ms"), spell("features", options.features),
                spell("ms", options.ms),
-               spell("sketch", kProductSketchNames[static_cast<int>(options.sketch)]));
+               spell("sketch", name_of(options.sketch)));
 }
 
 /// out(i, :) = a(i, :) (x) b(i, :), whole.
@@ -83,7 +83,7 @@ void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<flo
 
 std::optional<Params> NtkRandomFeatures::stands_for(std::string_view kernel, const Params& options,
                                                     const DataSummary&) {
-  if (std::ranges::find(kNetworkKernelNames, kernel) == std::end(kNetworkKernelNames))
+  if (!find_by_name<NetworkKernel>(kernel))
     return std::nullopt;
   return with_kernel(options, kernel);
 }
@@ -154,7 +154,7 @@ NtkRandomFeatures::NtkRandomFeatures(Index in_dim, const Options& options, rng::
 std::unique_ptr<Kernel> NtkRandomFeatures::kernel(const Options& options) {
   Params params = {{"depth", std::to_string(options.depth)}};
   if (options.bias) params["bias"] = format_number(*options.bias);
-  return find_kernel(kNetworkKernelNames[static_cast<int>(options.kernel)]).make(params);
+  return find_kernel(name_of(options.kernel)).make(params);
 }
 
 double NtkRandomFeatures::relative_bias(const Options& options) {

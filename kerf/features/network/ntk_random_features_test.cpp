@@ -10,10 +10,13 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"
+#include "tests/oracle/rows.h"
 #include "tests/oracle/statistics.h"
 
 namespace kerf::detail {
 namespace {
+
+using oracle::gaussian_row, oracle::transform;
 
 constexpr Index kDim = 5;
 
@@ -21,19 +24,6 @@ constexpr Index kDim = 5;
 NtkMapOptions options_of(Params params) {
   params.try_emplace("split", "false");
   return map_options<NtkRandomFeatures>(params);
-}
-
-std::vector<float> transform(const FeatureMap& map, const std::vector<float>& row) {
-  std::vector<float> out(map.out_dim());
-  map.transform(MatrixView<const float>(row.data(), 1, map.in_dim()),
-                {out.data(), 1, map.out_dim()});
-  return out;
-}
-
-std::vector<float> gaussian_row(Index dim, std::uint64_t label) {
-  std::vector<float> row(dim);
-  rng::fill_normal(rng::Key{41}.child(label), 0, std::span(row));
-  return row;
 }
 
 // ---- the slow oracle: one row, one direction at a time ------------------------------------------
@@ -128,14 +118,15 @@ std::vector<double> slow_features(const std::vector<float>& row, const NtkMapOpt
 
 TEST(NtkRandomFeatures, AreTheSlowRecursionForAllOptions) {
   const auto row = gaussian_row(kDim, 0);
-  for (const char* kernel : kNetworkKernelNames)
-    for (const char* directions : kDirectionNames)
-      for (const char* sketch : kProductSketchNames)
+  for (const char* kernel : names_of(NetworkKernel{}))
+    for (const char* directions : names_of(Directions{}))
+      for (const char* sketch : names_of(ProductSketch{}))
         for (const char* shared : {"true", "false"})
           for (const char* signs : {"true", "false"})
             for (const char* bias : {"0", "0.7"}) {
               // The NNGP has no products, and refuses a word about their sketch.
-              if (kernel == kNetworkKernelNames[1] && sketch != kProductSketchNames[0]) continue;
+              if (kernel == std::string_view("nngp") && sketch != std::string_view("tensorsrht"))
+                continue;
               for (const char* depth : {"1", "2", "3"}) {
                 const auto options = options_of({{"kernel", kernel},
                                                  {"directions", directions},
@@ -257,7 +248,7 @@ TEST(NtkRandomFeatures, ScaleWithTheRowWithoutBias) {
 TEST(NtkRandomFeatures, EstimateTheKernelOfTheirOptions) {
   const auto x = gaussian_row(kDim, 5), y = gaussian_row(kDim, 6);
   const std::vector<double> dx(x.begin(), x.end()), dy(y.begin(), y.end());
-  for (const char* kernel : kNetworkKernelNames) {
+  for (const char* kernel : names_of(NetworkKernel{})) {
     const auto made = NtkRandomFeatures::kernel(
         options_of({{"kernel", kernel}, {"depth", "3"}, {"bias", "0.4"}}));
     const auto named = find_kernel(kernel).make({{"depth", "3"}, {"bias", "0.4"}});
@@ -317,7 +308,7 @@ TEST(NtkRandomFeatures, SlowBiasHalvesWhenFeaturesDouble) {
 TEST(NtkRandomFeatures, SlowErrorFallsAsTheRootOfFeatures) {
   constexpr int kMaps = 400;
   for (const char* depth : {"1", "3"})
-    for (const char* directions : kDirectionNames) {
+    for (const char* directions : names_of(Directions{})) {
       const auto mean_square = [&](const char* features) {
         auto squares = errors(
             {{"depth", depth}, {"features", features}, {"directions", directions}, {"bias", "0"}},

@@ -64,8 +64,7 @@ struct NtkSketchOptions {
     v.integer("features", features, {1, 1 << 24}, "number of features");
     v.integer("degree", degree, {0, 64}, "degree of the series of a layer's covariance");
     v.integer("step-degree", step_degree, {0, 64}, "degree of the series of its derivative");
-    v.choice("powers", powers, kPowersNames,
-             "how powers are sketched: chain, or polysketch as published");
+    v.choice("powers", powers, "how powers are sketched: chain, or polysketch as published");
     v.flag("renormalise", renormalise, "scale every layer to the length it estimates");
     v.integer("m1", m1, {0, 1 << 24}, "sketch of a layer's covariance; 0: as many as features");
     v.integer("m0", m0, {0, 1 << 24}, "sketch of a layer's derivative; 0: as many as features");

@@ -70,7 +70,7 @@ oracle::Moments moments(const Params& params, double cosine, int maps) {
 TEST(NtkSketchFeatures, EstimateTheSeriesWithoutBiasAtDepthOne) {
   constexpr int kMaps = 400;
   const auto p1 = truncated_series(1, 4, 100), p0 = truncated_series(0, 3, 100);
-  for (const char* powers : kPowersNames)
+  for (const char* powers : names_of(PowersKind{}))
     for (const double a : {-0.4, 0.8}) {
       const auto found = moments({{"depth", "1"},
                                   {"features", "48"},
@@ -88,7 +88,7 @@ TEST(NtkSketchFeatures, EstimateTheSeriesWithoutBiasAtDepthOne) {
 
 TEST(NtkSketchFeatures, HaveTheirDiagonalExactlyAtEveryDepth) {
   for (const char* depth : {"1", "2", "5"})
-    for (const char* powers : kPowersNames) {
+    for (const char* powers : names_of(PowersKind{})) {
       const auto options =
           options_of({{"depth", depth}, {"features", "64"}, {"powers", powers}, {"bias", "2"}});
       const NtkSketchFeatures map(3, options, rng::Key{1});
@@ -147,7 +147,7 @@ std::vector<double> slow(const std::vector<float>& row, const NtkSketchOptions& 
 
 TEST(NtkSketchFeatures, AreTheRecursionOfTheirCard) {
   for (const char* depth : {"1", "2", "4"})
-    for (const char* powers : kPowersNames)
+    for (const char* powers : names_of(PowersKind{}))
       for (const char* renormalise : {"true", "false"}) {
         const auto options = options_of({{"depth", depth},
                                          {"powers", powers},

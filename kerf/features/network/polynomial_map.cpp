@@ -103,7 +103,7 @@ PolynomialMap::PolynomialMap(Index dim, const PolynomialPlan& plan, Index featur
 
 void PolynomialMap::apply(const RowsView& u, MatrixView<float> out) const {
   const Index exact = plan_.exact_features();
-  if (powers_) powers_->apply(u, {out.data + exact, out.rows, powers_->out_dim(), out.stride});
+  if (powers_) powers_->apply(u, out.columns(exact, exact + powers_->out_dim()));
   std::vector<float> spread, roots;
   for (const double w : plan_.weights) roots.push_back(static_cast<float>(std::sqrt(w)));
   std::vector<std::span<float>> parts(plan_.dims.size());

@@ -97,8 +97,8 @@ Index SplitNetwork::Plan::psi_dim(Index layer) const {
 void NtkMapOptions::resolve(OpenOptions& open) {
   const auto options = read_options<NtkMapOptions>(open.params(), "map ntk-rf");
   const Index dim = direction_dim(open.summary().cols, options.bias.value_or(1));
-  open.settle("split", kSplitNames[static_cast<int>(
-                           SplitNetwork::pays(dim, options) ? SplitKind::on : SplitKind::off)]);
+  open.settle("split", name_of(
+                           SplitNetwork::pays(dim, options) ? SplitKind::on : SplitKind::off));
   open.settle_length("bias");
 }
 
@@ -231,7 +231,7 @@ void SplitNetwork::apply_layer(Index l, const RowsView& phi, const RowsView& psi
   if (!shared) layer.sign_directions.apply(phi, take_signs);
   const Index place = plan_.phi_dim(depth_) + plan_.psi_dim(l - 1) - plan_.phi_dim(l - 1);
   const RowsView pair[] = {signs.view(), psi};
-  layer.product->apply(pair, {out.data + place, out.rows, plan_.products[at(l - 1)], out.stride});
+  layer.product->apply(pair, out.columns(place, place + plan_.products[at(l - 1)]));
 }
 
 /// phi_l (or, with products, psi_l) from the blocks in `raw`.

@@ -93,7 +93,7 @@ TEST(SplitNetwork, IsTheRecursionOfItsCardAtDepthOne) {
   std::vector<float> x(6), y(6);
   rng::sphere(rng::Key{1}, 0, x);
   rng::sphere(rng::Key{1}, 1, y);
-  for (const char* directions : kDirectionNames) {
+  for (const char* directions : names_of(Directions{})) {
     const auto options =
         options_of({{"depth", "1"}, {"features", "70"}, {"directions", directions}});
     const SplitNetwork network(6, options, rng::Key{3});
@@ -132,7 +132,7 @@ oracle::Moments errors(const Params& params, double a, int maps) {
 // layer, the mean is within 5.3 standard errors and 2/60 of the kernel.
 TEST(SplitNetwork, EstimatesDeepKernels) {
   constexpr int kMaps = 30;
-  for (const char* kernel : kNetworkKernelNames)
+  for (const char* kernel : names_of(NetworkKernel{}))
     for (const char* depth : {"2", "3"})
       for (const double a : {-0.5, 1.0}) {
         const Params params = {{"kernel", kernel}, {"depth", depth}, {"features", "1000"}};

@@ -8,6 +8,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/core/names.h"
 #include "kerf/features/network/polynomial_map.h"
 #include "kerf/sketch/poly_sketch.h"
 #include "kerf/sketch/srht.h"
@@ -15,7 +16,7 @@
 namespace kerf::detail {
 
 enum class PowersKind { chain, polysketch };
-inline constexpr const char* kPowersNames[] = {"chain", "polysketch"};
+constexpr auto names_of(PowersKind) { return std::array{"chain", "polysketch"}; }
 
 /// Coefficients 0 .. degree of kappa1 (order 1) or kappa0 (order 0), the rest added to the highest;
 /// of a lower degree if more than `terms` of them would not be 0.

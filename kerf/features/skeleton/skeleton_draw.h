@@ -30,15 +30,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/skeleton/skeleton.h"
 
 namespace kerf::detail {
 
 enum class RealForm { phase, pair };
-inline constexpr const char* kRealFormNames[] = {"phase", "pair"};
+constexpr auto names_of(RealForm) { return std::array{"phase", "pair"}; }
 enum class SphereForm { pair, coordinate };
-inline constexpr const char* kSphereFormNames[] = {"pair", "coordinate"};
+constexpr auto names_of(SphereForm) { return std::array{"pair", "coordinate"}; }
 
 /// A number of a row that products are made of.  Phases (in turns) come first, real factors next.
 struct SkeletonAtom {

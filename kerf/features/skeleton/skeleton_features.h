@@ -32,9 +32,9 @@ struct SkeletonMapOptions {
   void describe(OptionVisitor& v) {
     v.integer("features", features, {1, 1 << 24}, "number of distinct features");
     kernel.describe(v);
-    v.choice("real-form", form, kRealFormNames,
+    v.choice("real-form", form,
              "a feature's cosine or sine, by chance; or both as a pair of columns");
-    v.choice("sphere-form", sphere, kSphereFormNames,
+    v.choice("sphere-form", sphere,
              "features of sphere bases: two neighbouring coordinates, or one");
     v.flag("deduplicate", deduplicate, "merge equal features, so that more are drawn");
     v.flag("hybrid", hybrid,

@@ -33,7 +33,7 @@ struct DiagnoseOptions {
     v.integer("seeds", seeds, {1, 1000}, "maps to draw: seed, seed + 1, ...");
     v.real("lambda", lambda, kAnyPositive,
            "ridge penalty, as in fit: the kernel matrices are compared with n lambda added");
-    v.choice("scale", scale, kScaleNames, "how columns are scaled, as in fit");
+    v.choice("scale", scale, "how columns are scaled, as in fit");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of the sample and of the first map");
   }
 };

@@ -9,6 +9,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/feature_gram.h"
 #include "kerf/linalg/lanczos.h"
 
 namespace kerf::detail {
@@ -31,8 +32,7 @@ std::vector<double> spectrum_of(const Matrix<double>& matrix) {
     };
     return leading_eigenvalues(n, product, kLeadingEigenvalues, {1e-6, 2 * kLeadingEigenvalues});
   }
-  Matrix<double> copy(n, n);
-  std::copy_n(matrix.data(), n * n, copy.data());
+  Matrix<double> copy = matrix.copy();
   blas::symmetric_eigen(copy.view(), values);
   std::ranges::reverse(values);
   return values;
@@ -149,7 +149,7 @@ KernelQuality ExactSide::compare(MatrixView<const float> z, bool with_spectrum) 
   const Index n = rows();
   KERF_REQUIRE(z.rows == n, usage, "features of {} rows cannot be compared with a kernel of {}",
                z.rows, n);
-  const Matrix<double> approximate = feature_gram(z);
+  const Matrix<double> approximate = symmetric_feature_gram(z);
   KernelQuality out;
   double frobenius = 0;
   out.entries = entry_errors(approximate, frobenius);

@@ -12,16 +12,12 @@
 #include "kerf/features/feature_map.h"
 #include "kerf/insight/measure/diagnose.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/feature_gram.h"
 #include "kerf/linalg/lanczos.h"
+#include "tests/oracle/rows.h"
 
 namespace kerf::detail {
 namespace {
-
-Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
-  Matrix<float> z(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(z.data(), rows * cols));
-  return z;
-}
 
 /// A kernel matrix as data have it: eigenvalues that fall quickly, k(x, x) = 1.
 Matrix<double> rbf(const Matrix<float>& x) {
@@ -49,7 +45,7 @@ Matrix<float> features(const Matrix<float>& x, Index count, std::uint64_t seed) 
 
 TEST(Lanczos, FindsTheEndsOfADenseSpectrum) {
   for (const Index n : {1, 2, 7, 60, 300, 700}) {  // more than the 400 steps it may take, too
-    const Matrix<double> k = feature_gram(gaussian(n, 2 * n, 5).view());
+    const Matrix<double> k = symmetric_feature_gram(oracle::normal_matrix(n, 2 * n, 5).view());
     Matrix<double> vectors = copy(k);
     std::vector<double> all(n);
     blas::symmetric_eigen(vectors.view(), all);
@@ -68,7 +64,7 @@ TEST(Lanczos, FindsTheEndsOfADenseSpectrum) {
 }
 
 TEST(Lanczos, SaysWhenItDidNotConverge) {
-  const Matrix<double> k = feature_gram(gaussian(200, 400, 5).view());
+  const Matrix<double> k = symmetric_feature_gram(oracle::normal_matrix(200, 400, 5).view());
   const auto product = [&](std::span<const double> v, std::span<double> out) {
     symmetric_product(k.view(), v, out);
   };
@@ -77,7 +73,7 @@ TEST(Lanczos, SaysWhenItDidNotConverge) {
 
 TEST(Lanczos, ProductsAreThoseOfTheDefinitionForAnyThreads) {
   const Index n = 130;
-  Matrix<double> u = feature_gram(gaussian(n, n, 1).view());
+  Matrix<double> u = symmetric_feature_gram(oracle::normal_matrix(n, n, 1).view());
   std::vector<double> v(n), out(n), transposed(n), again(n);
   rng::fill_normal(rng::Key{2}, 0, v);
   upper_product(u.view(), v, out);
@@ -99,14 +95,14 @@ TEST(Lanczos, ProductsAreThoseOfTheDefinitionForAnyThreads) {
 // Every number against the dense oracle (spectral.h) or its definition, in double.
 TEST(KernelQuality, EqualsTheDenseOracle) {
   for (const Index n : {3, 40, 250}) {
-    const Matrix<float> x = gaussian(n, 3, 11);
+    const Matrix<float> x = oracle::normal_matrix(n, 3, 11);
     const Matrix<double> k = rbf(x);
     for (const double lambda : {1e-1, 1e-4}) {
       const double ridge = lambda * static_cast<double>(n);
       const ExactSide exact(copy(k), ridge);
       for (const Index m : {16, 512}) {
         const Matrix<float> z = features(x, m, 3);
-        const Matrix<double> ka = feature_gram(z.view());
+        const Matrix<double> ka = symmetric_feature_gram(z.view());
         const auto oracle = compare_spectra(k.view(), ka.view(), ridge);
         const auto found = exact.compare(z.view());
         EXPECT_TRUE(found.converged);
@@ -138,8 +134,8 @@ TEST(KernelQuality, EqualsTheDenseOracle) {
 }
 
 TEST(KernelQuality, CorrelationIsPearsons) {
-  const Matrix<float> x = gaussian(20, 2, 4), z = features(x, 32, 1);
-  const Matrix<double> k = rbf(x), ka = feature_gram(z.view());
+  const Matrix<float> x = oracle::normal_matrix(20, 2, 4), z = features(x, 32, 1);
+  const Matrix<double> k = rbf(x), ka = symmetric_feature_gram(z.view());
   double mk = 0, ma = 0, vk = 0, va = 0, c = 0;
   for (Index i = 0; i < 400; ++i) mk += k.data()[i] / 400, ma += ka.data()[i] / 400;
   for (Index i = 0; i < 400; ++i) {
@@ -153,7 +149,7 @@ TEST(KernelQuality, CorrelationIsPearsons) {
 }
 
 TEST(KernelQuality, FeaturesThatSayNothingHaveNoCorrelation) {
-  const Matrix<float> x = gaussian(20, 2, 4);
+  const Matrix<float> x = oracle::normal_matrix(20, 2, 4);
   Matrix<float> zeros(20, 3);
   zeros.fill(0);
   const ExactSide exact(rbf(x), 1);
@@ -166,7 +162,7 @@ TEST(KernelQuality, FeaturesThatSayNothingHaveNoCorrelation) {
 // The inequality itself: bounds of the risk with Ka from dense matrices.
 TEST(KernelQuality, RiskBoundHolds) {
   const Index n = 60;
-  const Matrix<float> x = gaussian(n, 2, 9);
+  const Matrix<float> x = oracle::normal_matrix(n, 2, 9);
   const Matrix<double> k = rbf(x);
   int checked = 0;
   for (const double lambda : {1e-1, 1e-2}) {
@@ -187,7 +183,7 @@ TEST(KernelQuality, RiskBoundHolds) {
         for (Index i = 0; i < n; ++i) value += ridge / n * f(i, 0) * solved(i, 0);
         return value + noise * ExactSide(copy(kernel), ridge).statistical_dimension() / n;
       };
-      EXPECT_LE(bound(feature_gram(z.view())),
+      EXPECT_LE(bound(symmetric_feature_gram(z.view())),
                 bound(k) * found.risk_factor + noise * found.risk_noise);
     }
   }
@@ -195,7 +191,7 @@ TEST(KernelQuality, RiskBoundHolds) {
 }
 
 TEST(KernelQuality, SpectraAreThoseOfTheMatrices) {
-  const Matrix<float> x = gaussian(50, 3, 2), z = features(x, 8, 1);
+  const Matrix<float> x = oracle::normal_matrix(50, 3, 2), z = features(x, 8, 1);
   const ExactSide exact(rbf(x), 0.1);
   const auto spectrum = exact.spectrum();
   ASSERT_EQ(spectrum.size(), 50u);
@@ -212,7 +208,7 @@ TEST(KernelQuality, SpectraAreThoseOfTheMatrices) {
 
 TEST(KernelQuality, LeadingEigenvaluesOfManyRowsAreThoseOfTheDenseMatrix) {
   const Index n = kDenseRows + 80;
-  const Matrix<float> x = gaussian(n, 3, 2);
+  const Matrix<float> x = oracle::normal_matrix(n, 3, 2);
   const Matrix<double> k = rbf(x);
   const auto leading = ExactSide(copy(k), 1).spectrum();
   ASSERT_GE(std::ssize(leading), kLeadingEigenvalues);
@@ -245,7 +241,7 @@ TEST(Interval, IsStudents) {
 }
 
 TEST(Diagnose, AveragesOverSeedsOfOneSample) {
-  const Matrix<float> x = gaussian(300, 3, 8);
+  const Matrix<float> x = oracle::normal_matrix(300, 3, 8);
   MemorySource source(x.view(), {}, 64);
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
   DiagnoseOptions options;

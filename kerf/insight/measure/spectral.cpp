@@ -5,17 +5,10 @@
 #include <cmath>
 
 #include "kerf/core/require.h"
-#include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
 
 namespace kerf::detail {
 namespace {
-
-Matrix<double> copy(MatrixView<const double> a) {
-  Matrix<double> out(a.rows, a.cols);
-  for (Index i = 0; i < a.rows; ++i) std::ranges::copy(a.row(i), out.row(i).begin());
-  return out;
-}
 
 double frobenius(const Matrix<double>& a) {
   double sum = 0;
@@ -45,10 +38,10 @@ SpectralQuality compare_spectra(MatrixView<const double> exact,
                "features is close to a kernel",
                ridge);
   SpectralQuality found;
-  Matrix<double> difference = copy(approximate);
+  Matrix<double> difference = copy_of<double>(approximate);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) difference(i, j) -= exact(i, j);
-  Matrix<double> vectors = copy(exact);
+  Matrix<double> vectors = copy_of<double>(exact);
   found.relative_frobenius = ratio(frobenius(difference), frobenius(vectors));
 
   // Eigenvectors of K in the rows of `vectors`, scaled by (eigenvalue + s)^-1/2; an eigenvalue of a
@@ -59,7 +52,7 @@ SpectralQuality compare_spectra(MatrixView<const double> exact,
     found.statistical_dimension += value / (value + ridge);
     for (double& v : vectors.row(i)) v /= std::sqrt(value + ridge);
   }
-  Matrix<double> shifted = copy(approximate), product(n, n);
+  Matrix<double> shifted = copy_of<double>(approximate), product(n, n);
   for (Index i = 0; i < n; ++i) shifted(i, i) += ridge;
   blas::gemm(false, false, 1.0, vectors.view(), shifted.view(), 0.0, product.view());
   blas::gemm(false, true, 1.0, product.view(), vectors.view(), 0.0, shifted.view());
@@ -72,35 +65,6 @@ SpectralQuality compare_spectra(MatrixView<const double> exact,
   found.spectral_error = ratio(std::max(std::abs(errors.front()), std::abs(errors.back())),
                                std::max(0.0, values.back()));
   return found;
-}
-
-Matrix<double> feature_gram(MatrixView<const float> z) {
-  constexpr Index kTile = 256, kColumns = 1024;  // converted to double at a time
-  const Index n = z.rows, side = (n + kTile - 1) / kTile;
-  Matrix<double> gram(n, n);
-  const auto convert = [&](Index first, Index last, Index column, Index count,
-                           Matrix<double>& out) {
-    out.resize(last - first, count);
-    for (Index i = first; i < last; ++i)
-      std::copy_n(z.row(i).begin() + column, count, out.row(i - first).begin());
-  };
-  parallel_for(side * side, 1, [&](Index tile, Index) {
-    const Index row = tile / side, col = tile % side;
-    if (col < row) return;
-    const Index i0 = row * kTile, i1 = std::min(n, i0 + kTile);
-    const Index j0 = col * kTile, j1 = std::min(n, j0 + kTile);
-    const MatrixView<double> out(gram.data() + i0 * n + j0, i1 - i0, j1 - j0, n);
-    Matrix<double> left, right;
-    for (Index first = 0; first < z.cols; first += kColumns) {
-      const Index count = std::min(kColumns, z.cols - first);
-      convert(i0, i1, first, count, left);
-      convert(j0, j1, first, count, right);
-      blas::gemm(false, true, 1.0, left.view(), right.view(), first == 0 ? 0.0 : 1.0, out);
-    }
-    for (Index i = i0; i < i1; ++i)
-      for (Index j = std::max(j0, i + 1); j < j1; ++j) gram(j, i) = gram(i, j);
-  });
-  return gram;
 }
 
 }  // namespace kerf::detail

@@ -35,7 +35,4 @@ struct SpectralQuality {
 SpectralQuality compare_spectra(MatrixView<const double> exact,
                                 MatrixView<const double> approximate, double ridge);
 
-/// Z Z^T in double, symmetric to the last bit; by tiles, half of them mirrored.
-Matrix<double> feature_gram(MatrixView<const float> z);
-
 }  // namespace kerf::detail

@@ -8,15 +8,11 @@
 #include "kerf/core/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/feature_gram.h"
+#include "tests/oracle/rows.h"
 
 namespace kerf::detail {
 namespace {
-
-Matrix<float> gaussian(Index rows, Index cols, std::uint64_t seed) {
-  Matrix<float> z(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(z.data(), rows * cols));
-  return z;
-}
 
 /// Whether factor (K + sI) - sign (Ka + sI) is positive definite: by Cholesky, no eigenvalues.
 bool dominates(const Matrix<double>& k, const Matrix<double>& ka, double s, double factor,
@@ -53,8 +49,9 @@ TEST(Spectral, OfDiagonalMatricesIsWhatTheDiagonalsSay) {
 // one fails.
 TEST(Spectral, EpsilonIsTheLeastThatBoundsBothSides) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const Matrix<double> k = feature_gram(gaussian(20, 40, seed).view());
-    const Matrix<double> ka = feature_gram(gaussian(20, 15, seed + 100).view());
+    const Matrix<double> k = symmetric_feature_gram(oracle::normal_matrix(20, 40, seed).view());
+    const Matrix<double> ka =
+        symmetric_feature_gram(oracle::normal_matrix(20, 15, seed + 100).view());
     const double s = 7;
     const auto q = compare_spectra(k.view(), ka.view(), s);
     const double e = q.epsilon;
@@ -68,7 +65,7 @@ TEST(Spectral, EpsilonIsTheLeastThatBoundsBothSides) {
 }
 
 TEST(Spectral, OfEqualMatricesIsPerfectAndOfRankDeficientOnesFinite) {
-  const Matrix<double> k = feature_gram(gaussian(30, 4, 1).view());
+  const Matrix<double> k = symmetric_feature_gram(oracle::normal_matrix(30, 4, 1).view());
   const auto same = compare_spectra(k.view(), k.view(), 1e-3);
   EXPECT_NEAR(same.epsilon, 0, 1e-9);
   EXPECT_NEAR(same.condition_number, 1, 1e-9);
@@ -79,8 +76,8 @@ TEST(Spectral, OfEqualMatricesIsPerfectAndOfRankDeficientOnesFinite) {
 }
 
 TEST(Spectral, GramOfFeaturesIsTheirInnerProducts) {
-  const Matrix<float> z = gaussian(7, 2500, 3);
-  const Matrix<double> gram = feature_gram(z.view());
+  const Matrix<float> z = oracle::normal_matrix(7, 2500, 3);
+  const Matrix<double> gram = symmetric_feature_gram(z.view());
   for (Index i = 0; i < 7; ++i)
     for (Index j = 0; j < 7; ++j) {
       double sum = 0;

@@ -118,13 +118,12 @@ std::string entry_table(const Comparison& c) {
 std::string compare_report(const Comparison& c, const std::string& fit,
                            const std::string& command) {
   const Entry& best = c.entries[c.recommended];
-  std::string body =
-      html::facts({{"rows", fmt::format("{}", c.rows)},
-                   {"columns", fmt::format("{}", c.cols)},
-                   {"task", c.task == Task::classification ? "classification" : "regression"},
-                   {"error", fmt::format("{}, {}", c.error_name(), c.validation)},
-                   {"seeds", fmt::format("{}", best.runs.size())},
-                   {"time of the comparison", fmt::format("{:.0f} s", c.seconds)}});
+  std::string body = html::facts({{"rows", fmt::format("{}", c.rows)},
+                                  {"columns", fmt::format("{}", c.cols)},
+                                  {"task", name_of(c.task)},
+                                  {"error", fmt::format("{}, {}", c.error_name(), c.validation)},
+                                  {"seeds", fmt::format("{}", best.runs.size())},
+                                  {"time of the comparison", fmt::format("{:.0f} s", c.seconds)}});
   body += html::section("Do this", fmt::format("<pre>{}</pre>", html::escape(fit)));
   body += error_charts(c);
   body += html::section("All of them", entry_table(c));

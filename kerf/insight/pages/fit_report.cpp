@@ -40,7 +40,7 @@ std::string model_facts(const FitResult& result, const DataSummary& summary) {
                                      model.outputs() == 1 ? "" : "s")},
       {"map", model.recipe.map},
       {"features", fmt::format("{}", model.linear.weights.rows())},
-      {"scale", kScaleNames[static_cast<int>(report.scale)]},
+      {"scale", name_of(report.scale)},
       {"solver", report.solver},
       {"lambda", html::number(report.lambda)},
       {"quality", report.quality ? describe(*report.quality) : "not known"},

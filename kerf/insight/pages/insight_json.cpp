@@ -112,7 +112,7 @@ std::string to_json(const Plan& plan, const std::string& fit) {
                      {"seconds", cost.seconds},
                      {"memory_bytes", cost.memory},
                      {"solver", cost.solver}});
-  const Json json = {{"goal", kGoalNames[static_cast<int>(plan.goal)]},
+  const Json json = {{"goal", name_of(plan.goal)},
                      {"target", plan.target},
                      {"features", plan.features ? Json(*plan.features) : Json()},
                      {"extrapolated", plan.extrapolated},
@@ -135,7 +135,7 @@ std::string to_json(const Plan& plan, const std::string& fit) {
 }
 
 std::string to_json(const Comparison& c, const std::string& fit) {
-  Json json = {{"task", c.task == Task::classification ? "classification" : "regression"},
+  Json json = {{"task", name_of(c.task)},
                {"rows", c.rows},
                {"columns", c.cols},
                {"sample", c.sample},

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "kerf/insight/pages/html.h"
+
 namespace kerf::detail {
 namespace {
 
@@ -25,7 +27,7 @@ Levels levels_of(const Skeleton& skeleton) {
 std::string kind_of(const SkeletonNode& node) {
   if (!node.is_input) return fmt::format("{} of {}", node.activation.text(), node.in.size());
   const BaseSpace& base = node.base;
-  std::string text = kBaseNames[static_cast<int>(base.kind)];
+  std::string text = name_of(base.kind);
   if (!base.factor.empty())
     text += " with a matrix";
   else if (base.kind == BaseKind::circle || base.kind == BaseKind::gaussian)
@@ -49,13 +51,6 @@ std::string summary_of(const Skeleton& skeleton, const std::vector<Index>& level
   }
   return fmt::format("{} node{}: {}", level.size(), level.size() == 1 ? "" : "s",
                      fmt::join(parts, "; "));
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return out;
 }
 
 }  // namespace
@@ -106,15 +101,15 @@ std::string skeleton_svg(const Skeleton& skeleton, Index most) {
     const SkeletonNode& node = skeleton.nodes()[v];
     svg += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"><title>{}: {}</title></circle>\n",
-        at.first, at.second, 5, node.is_input ? "#54a24b" : "#f58518", escaped(node.name),
-        escaped(kind_of(node)));
+        at.first, at.second, 5, node.is_input ? "#54a24b" : "#f58518", html::escape(node.name),
+        html::escape(kind_of(node)));
   }
   for (std::size_t k = 0; k < levels.size(); ++k) {
     const auto count = static_cast<Index>(levels[k].size());
     const std::string note = count > most ? fmt::format(" ({} drawn)", most) : "";
     svg += fmt::format("<text x=\"8\" y=\"{:.1f}\" fill=\"#333\">{}{}</text>\n",
                        height - margin - step * static_cast<double>(k) + (k == 0 ? 24 : -12),
-                       escaped(summary_of(skeleton, levels[k])), note);
+                       html::escape(summary_of(skeleton, levels[k])), note);
   }
   return svg + "</svg>\n";
 }

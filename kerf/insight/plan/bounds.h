@@ -31,7 +31,9 @@
 namespace kerf::detail {
 
 enum class PlanGoal { epsilon, kernel_error, validation_error };
-inline constexpr const char* kGoalNames[] = {"epsilon", "kernel_error", "validation_error"};
+constexpr auto names_of(PlanGoal) {
+  return std::array{"epsilon", "kernel_error", "validation_error"};
+}
 
 /// All that the bounds depend on.
 struct BoundInputs {

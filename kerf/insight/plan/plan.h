@@ -53,7 +53,7 @@ struct PlanOptions {
     v.integer("seeds", seeds, {2, 1000}, "maps to draw for each number of features");
     v.integer("most", most, {2, 1 << 20},
               "largest number of features to measure; of a validation error no more than rows");
-    v.choice("scale", scale, kScaleNames, "how columns are scaled, as in fit");
+    v.choice("scale", scale, "how columns are scaled, as in fit");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of the sample and of the first map");
   }
 };

@@ -66,8 +66,12 @@ class InputStream {
   const File& file() const { return *file_; }
   const std::shared_ptr<File>& shared_file() const { return file_; }
   bool compressed() const { return compressed_; }
-  /// Bytes of the file used so far, of file().size(): for progress.
-  Index file_position() const { return decoder_->file_position(); }
+  /// How much of the file was used so far, 0 to 1; 0 where its size is not known.
+  double part_read() const {
+    const Index size = file_->size();
+    return size > 0 ? static_cast<double>(decoder_->file_position()) / static_cast<double>(size)
+                    : 0;
+  }
 
   /// The next `bytes` bytes without using them up; fewer at the end of the input.
   std::string_view peek(std::size_t bytes);

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -117,10 +118,7 @@ inline RowBlock gather(RowSource& source) {
     all.is_sparse = block.is_sparse;
     if (block.is_sparse) {
       for (Index i = 0; i < block.rows(); ++i) {
-        const SparseRow row = block.sparse.view().row(i);
-        for (std::size_t k = 0; k < row.values.size(); ++k)
-          all.sparse.push(row.columns[k], row.values[k]);
-        all.sparse.end_row();
+        all.sparse.push_row(block.sparse.view().row(i));
       }
     } else {
       dense.insert(dense.end(), block.dense.data(),
@@ -141,5 +139,20 @@ inline RowBlock gather(RowSource& source) {
   std::copy(targets.begin(), targets.end(), all.targets.data());
   return all;
 }
+
+/// Tests of what stands in files.
+class FileTest : public ::testing::Test {
+ protected:
+  AllRows read(const std::string& name, std::string_view bytes, Index block_rows = 2048) {
+    reader_ = open_path(folder_.write(name, bytes));
+    return read_all(*reader_, block_rows);
+  }
+  std::string error(const std::string& name, std::string_view bytes) {
+    return error_of([&] { read(name, bytes); });
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<Reader> reader_;
+};
 
 }  // namespace kerf::detail::io

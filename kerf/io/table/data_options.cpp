@@ -12,9 +12,6 @@
 namespace kerf::detail {
 namespace {
 
-constexpr const char* kTaskNames[] = {"auto", "regression", "classification"};
-constexpr const char* kHeaderNames[] = {"auto", "yes", "no"};
-
 std::optional<Index> whole_number(std::string_view text) {
   Index value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -131,13 +128,13 @@ void DataOptions::describe(OptionVisitor& v) {
   v.text("target", target,
          "target: last, first, none, a column name or number (0 is the first, -1 the last), or "
          "several: A,B");
-  v.choice("task", task, kTaskNames, "what the target is");
+  v.choice("task", task, "what the target is");
   v.text("drop", drop, "columns to leave out: names, numbers, ranges such as 3-7");
   v.text("weights", weights, "column with a weight for each row");
   v.text("labels", labels, "file with one label per row");
   v.text("delimiter", delimiter, "what separates cells: auto, tab, space or one character");
-  v.choice("header", header, kHeaderNames, "whether the first row holds column names");
-  v.choice("missing", missing, kMissingNames,
+  v.choice("header", header, "whether the first row holds column names");
+  v.choice("missing", missing,
            "missing cells (empty, NA, NaN, ?, null): error, mean of the column, or drop the row");
   v.integer("rows", rows, {0, 1e15}, "read the first rows only (0: all)");
   v.text("image", image, "rows are images: HEIGHTxWIDTHxCHANNELS");

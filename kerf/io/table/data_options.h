@@ -12,7 +12,11 @@ namespace kerf::detail {
 
 struct DataOptions {
   enum class TaskChoice { automatic, regression, classification };
+  friend constexpr auto names_of(TaskChoice) {
+    return std::array{"auto", "regression", "classification"};
+  }
   enum class Header { automatic, yes, no };
+  friend constexpr auto names_of(Header) { return std::array{"auto", "yes", "no"}; }
 
   std::string target = "last";  ///< last|first|none|NAME|INDEX|A,B
   TaskChoice task = TaskChoice::automatic;

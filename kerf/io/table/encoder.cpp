@@ -117,7 +117,7 @@ void Encoder::encode_sparse(const RawBlock& raw, RowBlock& out) {
 
 /// Cells of a category that look like numbers; those that do not are odd and come later.
 void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
-  const Names& levels = levels_[to.levels];
+  const NameNumbers& levels = levels_[to.levels];
   for (Index i = 0; i < raw.rows; ++i) {
     const double value = raw.cells(i, column);
     if (std::isnan(value)) continue;
@@ -158,7 +158,7 @@ void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& 
   const std::string_view text = raw.text(cell);
   if (is_missing(text)) return encode_missing(raw, cell, to, out);
   if (to.role == Role::category) {
-    const Names& levels = levels_[to.levels];
+    const NameNumbers& levels = levels_[to.levels];
     const auto found = levels.find(text);
     if (found == levels.end())
       count_unknown(to, text);
@@ -218,10 +218,7 @@ void Encoder::drop_rows(RowBlock& out) {
   for (Index i = 0; i < rows; ++i) {
     if (dropped_[i]) continue;
     if (out.is_sparse) {
-      const SparseRow row = out.sparse.view().row(i);
-      for (std::size_t k = 0; k < row.values.size(); ++k)
-        sparse.push(row.columns[k], row.values[k]);
-      sparse.end_row();
+      sparse.push_row(out.sparse.view().row(i));
     } else if (kept < i) {
       std::ranges::copy(out.dense.row(i), out.dense.row(kept).begin());
       if (encoding_.wide) std::ranges::copy(out.wide.row(i), out.wide.row(kept).begin());

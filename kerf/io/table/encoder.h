@@ -55,14 +55,6 @@ class Encoder {
   Index class_column() const;
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  using Names = std::unordered_map<std::string, Index, Hash, std::equal_to<>>;
-
   /// Where a raw column goes.
   struct Route {
     Role role = Role::dropped;
@@ -103,9 +95,9 @@ class Encoder {
   Route label_route_;
   std::vector<Run> runs_;
   std::vector<double> offsets_;  // one per raw column
-  static Names names_of_levels(const EncodedColumn& column);
+  static NameNumbers names_of_levels(const EncodedColumn& column);
 
-  std::vector<Names> levels_;              // one per category
+  std::vector<NameNumbers> levels_;        // one per category
   std::vector<Index> first_input_;         // of each column of the encoding
   std::vector<std::size_t> level_number_;  // of each column of the encoding
   ClassNames class_names_;

@@ -35,11 +35,11 @@ Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::stri
 
 /// Levels by their text, and by their number where they are one: a file's cell `1` is the level `1.0` of
 /// a frame.  Error (data) where a file could not say which of two is meant.
-Encoder::Names Encoder::names_of_levels(const EncodedColumn& column) {
-  Names names;
+NameNumbers Encoder::names_of_levels(const EncodedColumn& column) {
+  NameNumbers names;
   for (const std::string& level : column.levels)
     names.emplace(level, static_cast<Index>(names.size()));
-  Names by_number;
+  NameNumbers by_number;
   for (const std::string& level : column.levels) {
     const auto value = parse_number(level);
     if (!value || !std::isfinite(*value)) continue;

@@ -17,7 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr Index kMostColumns = Index{1} << 30;
-constexpr const char* kKinds[] = {"table", "sparse", "pixels"};
 constexpr std::string_view kRoleLetters = "nctwd";
 
 [[noreturn]] void fail_json(const std::string& what) {
@@ -33,11 +32,12 @@ Index whole(const json& object, const char* key, Index min, Index max) {
   return number;
 }
 
-int choice(const json& object, const char* key, std::span<const char* const> names) {
+template <class E>
+E choice(const json& object, const char* key) {
   const auto word = object.at(key).get<std::string>();
-  const auto found = std::ranges::find(names, word);
-  if (found == names.end()) fail_json(fmt::format("{} is '{}'", key, word));
-  return static_cast<int>(found - names.begin());
+  const auto found = find_by_name<E>(word);
+  if (!found) fail_json(fmt::format("{} is '{}'", key, word));
+  return *found;
 }
 
 /// Readers give UTF-8.  Anything else must not be written with other characters in its place: the
@@ -134,12 +134,8 @@ std::vector<std::string> Encoding::input_names() const {
 }
 
 std::string Encoding::to_json() const {
-  json object = {{"kind", kKinds[static_cast<int>(kind)]},
-                 {"inputs", inputs},
-                 {"labelled", labelled},
-                 {"missing", kMissingNames[static_cast<int>(missing)]},
-                 {"task", task == Task::classification ? "classification" : "regression"},
-                 {"classes", classes}};
+  json object = {{"kind", name_of(kind)},       {"inputs", inputs},      {"labelled", labelled},
+                 {"missing", name_of(missing)}, {"task", name_of(task)}, {"classes", classes}};
   if (!label_type.empty()) object["label_type"] = label_type;
   if (channels_first) object["channels_first"] = true;
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
@@ -171,12 +167,11 @@ Encoding Encoding::from_json(std::string_view text) {
   try {
     const json object = parse_shallow_json<json>(text);
     if (!object.is_object()) fail_json("it is not an object");
-    encoding.kind = static_cast<SourceKind>(choice(object, "kind", kKinds));
+    encoding.kind = choice<SourceKind>(object, "kind");
     encoding.inputs = whole(object, "inputs", 1, kMostColumns);
     encoding.labelled = object.at("labelled").get<bool>();
-    encoding.missing = static_cast<Missing>(choice(object, "missing", kMissingNames));
-    constexpr const char* kTasks[] = {"regression", "classification"};
-    encoding.task = static_cast<Task>(choice(object, "task", kTasks));
+    encoding.missing = choice<Missing>(object, "missing");
+    encoding.task = choice<Task>(object, "task");
     encoding.classes = object.at("classes").get<std::vector<std::string>>();
     encoding.label_type = object.value("label_type", "");
     if (encoding.kind == SourceKind::sparse)

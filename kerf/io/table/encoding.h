@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/core/rows/data_summary.h"
 
 namespace kerf::detail {
@@ -17,7 +18,7 @@ enum class Role : std::uint8_t { number, category, target, weight, dropped };
 
 /// What happens to a row with a missing cell (empty, NA, NaN, ?, null).
 enum class Missing { error, mean, drop };
-inline constexpr const char* kMissingNames[] = {"error", "mean", "drop"};
+constexpr auto names_of(Missing) { return std::array{"error", "mean", "drop"}; }
 
 struct EncodedColumn {
   std::string name;  ///< "" when the file has no header
@@ -29,6 +30,7 @@ struct EncodedColumn {
 
 /// table: columns with roles;  sparse: LIBSVM rows;  pixels: images, every column an input.
 enum class SourceKind { table, sparse, pixels };
+constexpr auto names_of(SourceKind) { return std::array{"table", "sparse", "pixels"}; }
 
 struct Encoding {
   SourceKind kind = SourceKind::table;

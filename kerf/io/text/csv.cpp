@@ -49,10 +49,7 @@ class CsvReader final : public Reader {
   }
   bool next(RawBlock& block, Index max_rows) override;
   void keep_spelling(Index column) override { spelled_ = column; }
-  double progress() const override {
-    const Index size = input_.file().size();
-    return size > 0 ? static_cast<double>(input_.file_position()) / static_cast<double>(size) : 0;
-  }
+  double progress() const override { return input_.part_read(); }
 
  private:
   struct Cell {

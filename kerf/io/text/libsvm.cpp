@@ -46,10 +46,7 @@ class LibsvmReader final : public Reader {
     at_beginning_ = true;
   }
   void keep_spelling(Index column) override { spelled_ = column == kLabelColumn; }
-  double progress() const override {
-    const Index size = input_.file().size();
-    return size > 0 ? static_cast<double>(input_.file_position()) / static_cast<double>(size) : 0;
-  }
+  double progress() const override { return input_.part_read(); }
 
   bool next(RawBlock& block, Index max_rows) override {
     block.clear();

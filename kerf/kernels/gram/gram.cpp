@@ -10,6 +10,7 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram_simd.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/transpose.h"
 
 namespace kerf::detail {
 namespace {
@@ -46,18 +47,6 @@ bool has_few_entries(const RowsView& x) {
   return x.is_sparse() &&
          static_cast<double>(x.sparse().nonzeros()) <
              kSparse * static_cast<double>(x.rows()) * static_cast<double>(x.cols());
-}
-
-/// out(j, i) = in(i, j) for a tile, in squares that use whole cache lines on both sides.
-template <class T>
-void transpose(const T* in, Index stride, Index rows, Index first, Index last, T* out,
-               Index out_stride) {
-  constexpr Index kSquare = 16;
-  for (Index j0 = first; j0 < last; j0 += kSquare)
-    for (Index i0 = 0; i0 < rows; i0 += kSquare)
-      for (Index j = j0; j < std::min(j0 + kSquare, last); ++j)
-        for (Index i = i0; i < std::min(i0 + kSquare, rows); ++i)
-          out[(j - first) * out_stride + i] = in[i * stride + j];
 }
 
 }  // namespace
@@ -267,8 +256,9 @@ void Gram<T>::compute_tile(const Tile& tile, Index begin, Index end, MatrixView<
                   out.row(i - begin).data() + tile.y_begin);
   if (tile.mirrored) {
     const Index low = std::max(begin, tile.y_begin), high = std::min(end, tile.y_end);
-    transpose(s.tile.data(), y_.tile, tile.x_end - tile.x_begin, low - tile.y_begin,
-              high - tile.y_begin, out.row(low - begin).data() + tile.x_begin, out.stride);
+    const Index rows = tile.x_end - tile.x_begin;
+    transpose(MatrixView<const T>(s.tile.data() + low - tile.y_begin, rows, high - low, y_.tile),
+              MatrixView<T>(&out(low - begin, tile.x_begin), high - low, rows, out.stride));
   }
 }
 

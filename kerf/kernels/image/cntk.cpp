@@ -7,6 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
+#include "kerf/images/mirror.h"
 #include "kerf/kernels/image/cntk_simd.h"
 
 namespace kerf::detail {

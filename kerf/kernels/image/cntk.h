@@ -29,16 +29,17 @@
 #pragma once
 #include <string>
 
+#include "kerf/core/names.h"
 #include "kerf/core/rows/image_text.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf::detail {
 
 enum class Padding { same, valid };
-inline constexpr const char* kPaddingNames[] = {"same", "valid"};
+constexpr auto names_of(Padding) { return std::array{"same", "valid"}; }
 
 enum class Pooling { gap, none };
-inline constexpr const char* kPoolingNames[] = {"gap", "none"};
+constexpr auto names_of(Pooling) { return std::array{"gap", "none"}; }
 
 inline constexpr int kMaxConvolutions = 64;
 
@@ -62,8 +63,8 @@ struct CntkOptions {
   /// All but the image and the depth, which other kernels have too.
   void describe_layers(OptionVisitor& v) {
     v.integer("filter", filter, {1, 63}, "side of the filters in pixels");
-    v.choice("padding", padding, kPaddingNames, "zeros around images (same) or none (valid)");
-    v.choice("pooling", pooling, kPoolingNames,
+    v.choice("padding", padding, "zeros around images (same) or none (valid)");
+    v.choice("pooling", pooling,
              "mean over pixels before the output (gap) or a weight for each pixel (none)");
     v.flag("train-first-layer", train_first_layer, "count the first convolution as trained");
     v.flag("mirror", mirror,

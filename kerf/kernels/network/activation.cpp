@@ -82,7 +82,7 @@ Cosine negated(const Cosine& a) { return {-a.value, a.one_plus, a.one_minus}; }
 }  // namespace
 
 Activation::Activation(const ActivationOptions& options) : kind_(options.activation) {
-  const char* name = kActivationNames[static_cast<int>(kind_)];
+  const char* name = name_of(kind_);
   const bool takes = kind_ == ActivationKind::polynomial || kind_ == ActivationKind::hermite;
   KERF_REQUIRE(takes || options.coefficients.empty(), usage,
                "{} are for activation polynomial or hermite, not for {}", spell("coefficients"),

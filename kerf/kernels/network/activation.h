@@ -27,13 +27,16 @@
 #include <string>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/kernels/network/arc_cosine.h"
 
 namespace kerf::detail {
 
 enum class ActivationKind { relu, leaky_relu, erf, gelu, sin, exponential, polynomial, hermite };
-inline constexpr const char* kActivationNames[] = {"relu", "leaky-relu",  "erf",        "gelu",
-                                                   "sin",  "exponential", "polynomial", "hermite"};
+constexpr auto names_of(ActivationKind) {
+  return std::array{"relu", "leaky-relu",  "erf",        "gelu",
+                    "sin",  "exponential", "polynomial", "hermite"};
+}
 
 struct ActivationOptions {
   ActivationKind activation = ActivationKind::relu;
@@ -41,7 +44,7 @@ struct ActivationOptions {
   std::string coefficients;
 
   void describe(OptionVisitor& v) {
-    v.choice("activation", activation, kActivationNames, "activation of the network");
+    v.choice("activation", activation, "activation of the network");
     v.real("slope", slope, {-1, 1}, "slope of leaky-relu for negative numbers");
     v.only_with("activation", {"leaky-relu"});
     v.text("coefficients", coefficients,

@@ -157,7 +157,7 @@ TEST(Activation, KernelsOfNetworksFollowTheRecursion) {
   for (const Case& c : cases())
     for (const char* name : {"ntk", "nngp"}) {
       Params params = {{"depth", "3"}, {"bias", "0.5"}};
-      params["activation"] = kActivationNames[static_cast<int>(c.options.activation)];
+      params["activation"] = name_of(c.options.activation);
       params["slope"] = format_number(c.options.slope);
       params["coefficients"] = c.options.coefficients;
       const auto kernel = find_kernel(name).make(params);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kerf/core/require.h"
+#include "kerf/linalg/dot.h"
 
 namespace kerf::detail {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 using Column = std::vector<double>;
 
 constexpr int kGrid = 512;  // finest spacing 2e-5: networks of depth 64 bend within 2e-4 of a = 1
-
-double dot(const Column& x, const Column& y) {
-  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-}
 
 void subtract(Column& x, double factor, const Column& y) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] -= factor * y[i];
@@ -35,13 +32,13 @@ std::vector<double> least_squares(const std::vector<Column>& columns,
     Column column = columns[chosen[k]];
     for (int pass = 0; pass < 2; ++pass)
       for (std::size_t j = 0; j < k; ++j) {
-        const double part = dot(q[j], column);
+        const double part = dot_in_order(q[j], column);
         r[j][k] += part;
         subtract(column, part, q[j]);
       }
-    r[k][k] = std::sqrt(dot(column, column));
+    r[k][k] = std::sqrt(dot_in_order(column, column));
     for (double& v : column) v /= std::max(r[k][k], 1e-300);
-    right[k] = dot(column, b);
+    right[k] = dot_in_order(column, b);
     subtract(b, right[k], column);
     q.push_back(std::move(column));
   }
@@ -66,7 +63,7 @@ std::vector<double> non_negative_least_squares(const std::vector<Column>& column
   const std::size_t count = columns.size();
   std::vector<double> x(count, 0.0);
   std::vector<std::size_t> chosen;  // the coefficients that may be positive
-  const double tolerance = 1e-13 * std::sqrt(dot(b, b));
+  const double tolerance = 1e-13 * std::sqrt(dot_in_order(b, b));
   for (std::size_t step = 0; step < 10 * count; ++step) {
     Column residual = b;
     for (std::size_t j : chosen) subtract(residual, x[j], columns[j]);
@@ -74,7 +71,8 @@ std::vector<double> non_negative_least_squares(const std::vector<Column>& column
     double steepest = 0;
     for (std::size_t j = 0; j < count; ++j) {
       if (std::ranges::find(chosen, j) != chosen.end()) continue;
-      const double slope = dot(columns[j], residual) / std::sqrt(dot(columns[j], columns[j]));
+      const double slope =
+          dot_in_order(columns[j], residual) / std::sqrt(dot_in_order(columns[j], columns[j]));
       if (slope > std::max(steepest, tolerance)) {
         steepest = slope;
         best = j;

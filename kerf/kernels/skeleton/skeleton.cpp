@@ -34,7 +34,7 @@ Skeleton::Skeleton(std::vector<SkeletonNode> nodes, Index columns)
 
 void Skeleton::check_base(const SkeletonNode& node) const {
   const BaseSpace& base = node.base;
-  const char* kind = kBaseNames[static_cast<int>(base.kind)];
+  const char* kind = name_of(base.kind);
   KERF_REQUIRE(!base.columns.empty(), usage, "the input node '{}' has no columns", node.name);
   for (const Index column : base.columns)
     KERF_REQUIRE(column >= 0 && column < columns_, usage,

@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/rows/row_source.h"
 #include "kerf/kernels/network/dual_series.h"
@@ -33,7 +34,9 @@
 namespace kerf::detail {
 
 enum class BaseKind { sign, circle, gaussian, categorical, sphere };
-inline constexpr const char* kBaseNames[] = {"sign", "circle", "gaussian", "categorical", "sphere"};
+constexpr auto names_of(BaseKind) {
+  return std::array{"sign", "circle", "gaussian", "categorical", "sphere"};
+}
 
 struct BaseSpace {
   BaseKind kind = BaseKind::circle;

@@ -50,10 +50,10 @@ std::string text_of(const Json& object, const char* name, const std::string& own
 BaseSpace read_base(const Json& object, const std::string& owner, bool has_columns) {
   BaseSpace base;
   const std::string space = text_of(object, "space", owner);
-  const auto found = std::ranges::find(kBaseNames, space);
-  KERF_REQUIRE(found != std::end(kBaseNames), usage, "{}: there is no base space '{}'; they are {}",
-               owner, space, fmt::join(kBaseNames, ", "));
-  base.kind = static_cast<BaseKind>(found - std::begin(kBaseNames));
+  const auto kind = find_by_name<BaseKind>(space);
+  KERF_REQUIRE(kind, usage, "{}: there is no base space '{}'; they are {}", owner, space,
+               fmt::join(names_of(BaseKind{}), ", "));
+  base.kind = *kind;
   if (object.contains("scale")) {
     KERF_REQUIRE(object.at("scale").is_number(), usage, "{}: the scale is no number", owner);
     base.scale = object.at("scale");
@@ -237,7 +237,7 @@ std::string skeleton_json(const Skeleton& skeleton) {
       continue;
     }
     const BaseSpace& base = node.base;
-    object["space"] = kBaseNames[static_cast<int>(base.kind)];
+    object["space"] = name_of(base.kind);
     object["columns"] = base.columns;
     const bool scaled = base.kind == BaseKind::circle || base.kind == BaseKind::gaussian;
     if (scaled && base.factor.empty()) object["scale"] = base.scale;

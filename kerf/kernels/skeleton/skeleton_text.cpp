@@ -78,8 +78,7 @@ void read_window(const std::string& word, const std::string& layer, Index& size,
 
 void read_base(const std::string& text, SkeletonLayers& layers) {
   const std::vector<std::string> words = split(text, ' ');
-  const auto name = std::ranges::find(kBaseNames, words[0]);
-  layers.base.kind = static_cast<BaseKind>(name - std::begin(kBaseNames));
+  layers.base.kind = find_by_name<BaseKind>(words[0]).value();
   KERF_REQUIRE(layers.base.kind != BaseKind::categorical, usage,
                "categorical inputs are given node by node, in JSON");
   const bool scaled =
@@ -119,7 +118,7 @@ SkeletonLayers read_layers(const std::string& text) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
     KERF_REQUIRE(!parts[k].empty(), usage, "the skeleton '{}' has an empty layer", text);
     const std::string word = parts[k].substr(0, parts[k].find(' '));
-    if (k == 0 && std::ranges::find(kBaseNames, word) != std::end(kBaseNames))
+    if (k == 0 && find_by_name<BaseKind>(word))
       read_base(parts[k], layers);
     else
       layers.layers.push_back(read_layer(parts[k]));
@@ -127,59 +126,47 @@ SkeletonLayers read_layers(const std::string& text) {
   return layers;
 }
 
-}  // namespace
-
-Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
-  KERF_REQUIRE(image.present(), usage, "the skeleton does not say the shape of its rows: give {}",
-               spell("image", "HxWxC"));
-  require_memory(
-      saturated(size_of(LayeredSkeleton{layers, image}).bytes()), 0,
-      fmt::format("the skeleton of {} x {} x {} values", image.height, image.width, image.channels),
-      "is this the shape of the rows?");
+/// The inputs of a skeleton, in `nodes`, and how they lie.
+Plane add_inputs(const SkeletonLayers& layers, ImageShape image, std::vector<SkeletonNode>& nodes) {
   const Plane pixels{0, image.height, image.width, image.channels};
-  std::vector<SkeletonNode> nodes;
-  const auto add_input = [&](std::string name, std::vector<Index> columns) {
+  const auto add = [&](std::string name, std::vector<Index> columns) {
     SkeletonNode node{std::move(name), true, layers.base};
     node.base.columns = std::move(columns);
     nodes.push_back(std::move(node));
   };
-  Plane plane = pixels;
-  if (is_window_space(layers.base.kind)) {
-    plane = for_each_window(pixels, layers.base_size, layers.base_stride, 0, [&](Index y, Index x) {
-      add_input(fmt::format("input {},{}", y, x),
-                window_nodes(pixels, y, x, layers.base_size, layers.base_size));
+  if (is_window_space(layers.base.kind))
+    return for_each_window(pixels, layers.base_size, layers.base_stride, 0, [&](Index y, Index x) {
+      add(fmt::format("input {},{}", y, x),
+          window_nodes(pixels, y, x, layers.base_size, layers.base_size));
     });
-  } else {
-    for (Index k = 0; k < values_of(image); ++k) {
-      const Index pixel = k / image.channels;
-      add_input(fmt::format("input {},{},{}", pixel / image.width, pixel % image.width,
-                            k % image.channels),
-                {k});
-    }
+  for (Index k = 0; k < values_of(image); ++k) {
+    const Index pixel = k / image.channels;
+    add(fmt::format("input {},{},{}", pixel / image.width, pixel % image.width, k % image.channels),
+        {k});
   }
-  for (std::size_t l = 0; l < layers.layers.size(); ++l) {
-    const SkeletonLayer& layer = layers.layers[l];
-    const DualSeries activation(layer.activation);
-    const auto first = static_cast<Index>(nodes.size());
-    const auto add = [&](std::string name, std::vector<Index> in) {
-      nodes.push_back({std::move(name), false, {}, activation, std::move(in)});
-    };
-    if (layer.size == 0) {
-      add(fmt::format("full {}", l + 1), window_nodes(plane, 0, 0, plane.height, plane.width));
-      plane = {first, 1, 1, 1};
-      continue;
-    }
-    const Plane below = plane;
-    plane = for_each_window(below, layer.size, layer.stride, first, [&](Index y, Index x) {
-      add(fmt::format("conv {} at {},{}", l + 1, y, x),
-          window_nodes(below, y, x, layer.size, layer.size));
-    });
+  return pixels;
+}
+
+/// Layer number `number` over the nodes of `below`.
+Plane add_layer(const SkeletonLayer& layer, std::size_t number, const Plane& below,
+                std::vector<SkeletonNode>& nodes) {
+  const DualSeries activation(layer.activation);
+  const auto first = static_cast<Index>(nodes.size());
+  const auto add = [&](std::string name, std::vector<Index> in) {
+    nodes.push_back({std::move(name), false, {}, activation, std::move(in)});
+  };
+  if (layer.size == 0) {
+    add(fmt::format("full {}", number), window_nodes(below, 0, 0, below.height, below.width));
+    return {first, 1, 1, 1};
   }
-  KERF_REQUIRE(plane.height * plane.width * plane.channels == 1, usage,
-               "the last layer leaves {} x {} nodes, but a skeleton has one output: end with a "
-               "layer 'full ACTIVATION'",
-               plane.height, plane.width * plane.channels);
-  // Strides may leave a border that no window covers: those pixels are not part of the kernel.
+  return for_each_window(below, layer.size, layer.stride, first, [&](Index y, Index x) {
+    add(fmt::format("conv {} at {},{}", number, y, x),
+        window_nodes(below, y, x, layer.size, layer.size));
+  });
+}
+
+/// Strides may leave a border that no window covers: those pixels are not part of the kernel.
+std::vector<SkeletonNode> without_unused(std::vector<SkeletonNode> nodes) {
   std::vector<bool> used(nodes.size(), false);
   used.back() = true;
   for (std::size_t v = nodes.size(); v > 0; --v)
@@ -193,7 +180,27 @@ Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
     for (Index& from : nodes[v].in) from = place[from];
     kept.push_back(std::move(nodes[v]));
   }
-  return Skeleton(std::move(kept), values_of(image));
+  return kept;
+}
+
+}  // namespace
+
+Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
+  KERF_REQUIRE(image.present(), usage,
+               "the skeleton does not say the shape of its rows: give {}", spell("image", "HxWxC"));
+  require_memory(
+      saturated(size_of(LayeredSkeleton{layers, image}).bytes()), 0,
+      fmt::format("the skeleton of {} x {} x {} values", image.height, image.width, image.channels),
+      "is this the shape of the rows?");
+  std::vector<SkeletonNode> nodes;
+  Plane plane = add_inputs(layers, image, nodes);
+  for (std::size_t l = 0; l < layers.layers.size(); ++l)
+    plane = add_layer(layers.layers[l], l + 1, plane, nodes);
+  KERF_REQUIRE(plane.height * plane.width * plane.channels == 1, usage,
+               "the last layer leaves {} x {} nodes, but a skeleton has one output: end with a "
+               "layer 'full ACTIVATION'",
+               plane.height, plane.width * plane.channels);
+  return Skeleton(without_unused(std::move(nodes)), values_of(image));
 }
 
 std::string fill_table_skeleton(const std::string& text, Index columns,

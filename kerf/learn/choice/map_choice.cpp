@@ -20,6 +20,7 @@
 #include "kerf/learn/ridge/ridge.h"
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/feature_gram.h"
 #include "kerf/model/model.h"
 
 namespace kerf::detail {
@@ -93,10 +94,7 @@ struct Sample {
   MatrixView<const double> targets;
   const MapChoiceOptions& options;
 
-  std::span<const double> weights(Index count) const {
-    return std::span(rows.weights)
-        .first(rows.weights.empty() ? 0 : static_cast<std::size_t>(count));
-  }
+  WeightsView weights(Index count) const { return WeightsView(rows.weights).slice(0, count); }
 };
 
 std::unique_ptr<FeatureMap> make_map(const MapCandidate& candidate, Index features,
@@ -122,7 +120,7 @@ double error_by_folds(const FeatureMap& map, Index count, const Sample& sample) 
     const Index begin = f * count / kFolds, end = (f + 1) * count / kFolds;
     folds.emplace_back(origin, Precision::single_);
     folds.back().add(z.view().slice(begin, end), sample.targets.slice(begin, end),
-                     weights.empty() ? weights : weights.subspan(begin, end - begin));
+                     weights.slice(begin, end));
   }
   return choose_lambda(folds, {}, {}).choice.cv_error;
 }

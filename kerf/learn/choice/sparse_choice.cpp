@@ -26,16 +26,14 @@ constexpr const char* kLinear = "linear";
 /// The first rows of a sample whose rows were drawn at random.
 RowBlock first_rows(const RowBlock& sample, Index count) {
   RowBlock rows;
-  MemorySource(
-      sample.x().slice(0, count), sample.targets.view().slice(0, count), count,
-      std::span(sample.weights).first(sample.weights.empty() ? 0 : static_cast<std::size_t>(count)))
+  MemorySource(sample.x().slice(0, count), sample.targets.view().slice(0, count), count,
+               WeightsView(sample.weights).slice(0, count))
       .next(rows);
   return rows;
 }
 
 /// The errors of all kernels on scaled rows, best first.
-MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets,
-                      std::span<const double> weights) {
+MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets, WeightsView weights) {
   MapChoice choice;
   const Index n = rows.rows();
   choice.rounds.push_back({n, 0});
@@ -100,16 +98,15 @@ SparseChoice choose_for_sparse(const DataSummary& summary, const FitOptions& opt
     make_scaling(kind, summary).apply(rows);
     MapChoice kernels = try_kernels(rows, targets.view(), weights);
     const double error = kernels.trials.front().errors.back();
-    errors += fmt::format("{}{} {:.4g}", errors.empty() ? "" : ", ",
-                          kScaleNames[static_cast<int>(kind)], error);
+    errors += fmt::format("{}{} {:.4g}", errors.empty() ? "" : ", ", name_of(kind), error);
     if (!best.kernels.trials.empty() && !(error < (1 - kTie) * least)) continue;
     least = error;
     best.scale = kind;
     best.kernels = std::move(kernels);
   }
   if (kinds.size() > 1)
-    best.note = fmt::format("scale {}: least error of {} rows ({})",
-                            kScaleNames[static_cast<int>(best.scale)], count, errors);
+    best.note =
+        fmt::format("scale {}: least error of {} rows ({})", name_of(best.scale), count, errors);
   best.kernels.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return best;

@@ -9,17 +9,6 @@
 
 namespace kerf::detail {
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  double sums[8] = {};
-  const std::size_t whole = a.size() / 8 * 8;
-  for (std::size_t j = 0; j < whole; j += 8)
-    for (std::size_t k = 0; k < 8; ++k) sums[k] += a[j + k] * b[j + k];
-  double sum = 0;
-  for (const double part : sums) sum += part;
-  for (std::size_t j = whole; j < a.size(); ++j) sum += a[j] * b[j];
-  return sum;
-}
-
 void ChosenSpan::project(std::span<double> v, int passes) const {
   std::vector<double> along(count_);
   for (int pass = 0; pass < passes; ++pass) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kerf/core/rows/matrix.h"
+#include "kerf/linalg/dot.h"
 
 namespace kerf::detail {
 
@@ -46,8 +47,5 @@ class ChosenSpan {
   Matrix<double> basis_;
   Index count_ = 0;
 };
-
-/// Sums in double, in a fixed order.
-double dot(std::span<const double> a, std::span<const double> b);
 
 }  // namespace kerf::detail

@@ -32,6 +32,7 @@
 #include <optional>
 #include <vector>
 
+#include "kerf/core/names.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
@@ -39,7 +40,7 @@
 namespace kerf::detail {
 
 enum class DesignMethod { greedy, random, kmeans };
-inline constexpr const char* kDesignNames[] = {"greedy", "random", "kmeans++"};
+constexpr auto names_of(DesignMethod) { return std::array{"greedy", "random", "kmeans++"}; }
 
 struct Design {
   std::vector<Index> rows;    ///< in the order in which they were chosen

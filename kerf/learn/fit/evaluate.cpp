@@ -67,8 +67,7 @@ class WorstRows {
 /// Weighted sum over rows of -log p(right class); p is taken to be at least 1e-15, as elsewhere.
 double log_losses(const Model& model, const RowBlock& block, const Matrix<double>& scores,
                   std::span<const double> weights) {
-  Matrix<double> p(scores.rows(), scores.cols());
-  std::copy_n(scores.data(), scores.rows() * scores.cols(), p.data());
+  Matrix<double> p = scores.copy();
   to_probabilities(model, p);
   double sum = 0;
   for (Index i = 0; i < p.rows(); ++i)

@@ -56,7 +56,7 @@ void check_block_by_block(const FitOptions& options) {
                spell("class-weight", "balanced"));
   KERF_REQUIRE(options.loss == Loss::squared, usage,
                "{} needs all rows at once: block by block there is the squared loss",
-               spell("loss", kLossNames[static_cast<int>(options.loss)]));
+               spell("loss", name_of(options.loss)));
   std::vector<std::string> able;
   for (const SolverEntry& entry : solvers())
     if (entry.traits.block_by_block) able.emplace_back(entry.name);
@@ -65,7 +65,7 @@ void check_block_by_block(const FitOptions& options) {
                spell("solver", options.solver), fmt::join(able, " and "));
   KERF_REQUIRE(options.validation == Validation::folds, usage,
                "{} needs all rows at once: it cannot be had block by block",
-               spell("validation", kValidationNames[static_cast<int>(options.validation)]));
+               spell("validation", name_of(options.validation)));
   KERF_REQUIRE(!options.variance, usage,
                "{} needs all rows at once: it cannot be had block by block", spell_on("variance"));
 }

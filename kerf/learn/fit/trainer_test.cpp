@@ -11,22 +11,17 @@
 #include "kerf/core/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/model/model_file.h"
+#include "tests/oracle/fits.h"
 
 namespace kerf::detail {
 namespace {
 
-struct Data {
-  Matrix<float> x;
-  Matrix<double> y;
-};
+using namespace oracle;
 
 /// y = sin(3 x_0) + cos(2 x_1) + noise of variance 0.09, or whether that is positive as a class.
 Data make_data(Index rows, bool classes) {
-  Data data{Matrix<float>(rows, 3), Matrix<double>(rows, 1)};
+  Data data{three_inputs(rows, 5), Matrix<double>(rows, 1)};
   for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < 3; ++j)
-      data.x(i, j) =
-          static_cast<float>(rng::normal(rng::Key{5}, static_cast<std::uint64_t>(i * 3 + j)));
     const double value = std::sin(3 * data.x(i, 0)) + std::cos(2 * data.x(i, 1));
     const double noise = 0.3 * rng::normal(rng::Key{6}, static_cast<std::uint64_t>(i));
     data.y(i, 0) = classes ? (value > 0 ? 1 : 0) : value + noise;
@@ -41,16 +36,6 @@ FitResult fit_on(const Data& data, Task task, const std::string& map, const Para
                                                     : std::vector<std::string>{};
   const DataSummary summary = summarise(source, task, classes, rng::Key{1});
   return fit(source, summary, map, params, options);
-}
-
-Matrix<double> predict(const Model& model, const Data& data) {
-  const Predictor predictor(model);
-  MemorySource source(data.x.view(), {}, data.x.rows());
-  RowBlock block;
-  source.next(block);
-  Matrix<double> scores;
-  predictor.scores(block, scores);
-  return scores;
 }
 
 double mean_squared_error(const Matrix<double>& scores, const Data& data) {
@@ -71,7 +56,7 @@ TEST(Trainer, LearnsARegressionAndCrossValidationTellsHowWell) {
     std::ranges::copy(all.x.row(2000 + i), fresh.x.row(i).begin());
     fresh.y(i, 0) = all.y(2000 + i, 0);
   }
-  const double error = mean_squared_error(predict(model, fresh), fresh);
+  const double error = mean_squared_error(scores_of(model, fresh), fresh);
   ASSERT_TRUE(report.cv_error.has_value());
   EXPECT_LT(error, 0.18);
   EXPECT_GT(error, 0.09 * (1 - 5 * std::sqrt(2.0 / 1000)));
@@ -84,7 +69,7 @@ TEST(Trainer, LearnsClassesWithBalancedWeights) {
   FitOptions options;
   options.class_weight = ClassWeight::balanced;
   const auto result = fit_on(train, Task::classification, "arccos", {{"features", "400"}}, options);
-  const auto best = best_class(predict(result.model, train));
+  const auto best = best_class(scores_of(result.model, train));
   Index right = 0;
   for (Index i = 0; i < 1500; ++i) right += best[i] == static_cast<Index>(train.y(i, 0));
   EXPECT_GT(static_cast<double>(right) / 1500, 0.93);
@@ -169,7 +154,7 @@ class ModelFile : public ::testing::Test {
 TEST_F(ModelFile, ReloadedPredictsTheSameBits) {
   const Data test = make_data(40, true);
   const Model loaded = load_model(path_);
-  const auto a = predict(model_, test), b = predict(loaded, test);
+  const auto a = scores_of(model_, test), b = scores_of(loaded, test);
   for (Index i = 0; i < 40; ++i)
     for (Index t = 0; t < 2; ++t) ASSERT_EQ(a(i, t), b(i, t));
   EXPECT_EQ(loaded.classes, model_.classes);
@@ -208,10 +193,10 @@ TEST(Trainer, KeepsWhatADataDependentMapLearned) {
     EXPECT_EQ(model.linear.weights.rows(), nystrom ? 300 : 1200);
     ASSERT_TRUE(model.recipe.state);
     EXPECT_EQ(model.recipe.state->size(), nystrom ? 1U : 0U);
-    const Matrix<double> scores = predict(model, data);
+    const Matrix<double> scores = scores_of(model, data);
     EXPECT_LT(mean_squared_error(scores, data), 0.09 * (1 + 5 * std::sqrt(2.0 / 1000)));
     const Model loaded = model_from_bytes(model_to_bytes(model), "memory");
-    const Matrix<double> again = predict(loaded, data);
+    const Matrix<double> again = scores_of(loaded, data);
     for (Index i = 0; i < scores.rows(); ++i) ASSERT_EQ(again(i, 0), scores(i, 0)) << map;
   }
 }
@@ -228,7 +213,7 @@ TEST(Trainer, PenaltyStandsForWhitenedLandmarks) {
   const auto by_penalty = fit_on(data, Task::regression, "nystrom", narrow, given);
   const auto whitened = fit_on(data, Task::regression, "nystrom", narrow, grid);
   EXPECT_EQ(by_penalty.model.recipe.state->size(), 1U);
-  const Matrix<double> a = predict(by_penalty.model, data), b = predict(whitened.model, data);
+  const Matrix<double> a = scores_of(by_penalty.model, data), b = scores_of(whitened.model, data);
   for (Index i = 0; i < a.rows(); ++i) ASSERT_NEAR(a(i, 0), b(i, 0), 1e-4);
 }
 

@@ -7,6 +7,7 @@
 
 #include "kerf/core/system/parallel.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/transpose.h"
 
 namespace kerf::detail {
 namespace {
@@ -16,13 +17,6 @@ constexpr Index kMostLevels = 48;         // that it may have
 constexpr double kRounding = 1e-13;       // of an objective, against the targets' squares
 constexpr double kSingleNoise = 0x1p-21;  // of a factor in single precision, against |P|
 constexpr double kSingleRange = 1e30;     // of numbers that it may hold
-
-Matrix<double> transposed(MatrixView<const double> a) {
-  Matrix<double> out(a.cols, a.rows);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Index j = 0; j < a.cols; ++j) out(j, i) = a(i, j);
-  return out;
-}
 
 /// a b^T.
 Matrix<double> inner(MatrixView<const double> a, MatrixView<const double> b) {
@@ -34,9 +28,8 @@ Matrix<double> inner(MatrixView<const double> a, MatrixView<const double> b) {
 /// The rows of `more` under those of `to`.
 void append_rows(Matrix<double>& to, MatrixView<const double> more) {
   Matrix<double> all(to.rows() + more.rows, more.cols);
-  std::copy_n(to.data(), to.rows() * to.cols(), all.data());
-  for (Index i = 0; i < more.rows; ++i)
-    std::ranges::copy(more.row(i), all.row(to.rows() + i).begin());
+  copy_rows(to.view(), all.view());
+  copy_rows(more, all.view().slice(to.rows(), all.rows()));
   to = std::move(all);
 }
 
@@ -165,7 +158,7 @@ void FoldPath::solve_rows(MatrixView<double> rows) const {
   }
   blas::triangular_solve_rows(factor_.view(), false, single.view());
   blas::triangular_solve_rows(factor_.view(), true, single.view());
-  for (Index i = 0; i < rows.rows; ++i) std::ranges::copy(single.row(i), rows.row(i).begin());
+  copy_rows(single.view(), rows);
 }
 
 void FoldPath::extend() {

@@ -39,7 +39,7 @@ std::vector<NormalEquations> smooth_folds(Index rows, Index features, Index targ
     const Index begin = f * rows / kFolds, end = (f + 1) * rows / kFolds;
     folds.emplace_back(origin, Precision::double_);
     folds.back().add(z.view().slice(begin, end), y.view().slice(begin, end),
-                     std::span(weights).subspan(begin, end - begin));
+                     WeightsView(weights).slice(begin, end));
   }
   return folds;
 }

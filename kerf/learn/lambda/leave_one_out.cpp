@@ -15,13 +15,13 @@ constexpr double kRounding = 0x1p-46;  // what centring leaves of rows that are 
 }
 
 LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targets,
-                         std::span<const double> weights)
+                         WeightsView weights)
     : centred_(gram), targets_(targets.rows, targets.cols) {
   const Index n = gram.rows;
   KERF_REQUIRE(gram.cols == n && targets.rows == n && n >= 2, usage,
                "{} rows of targets for a kernel matrix of {} x {}", targets.rows, n, gram.cols);
   std::vector<double> root(n, 1.0);
-  for (std::size_t i = 0; i < weights.size(); ++i) root[i] = std::sqrt(weights[i]);
+  for (std::size_t i = 0; i < root.size(); ++i) root[i] = std::sqrt(weights[i]);
   for (const double r : root) {
     weight_ += r * r;
     counts_.push_back(r > 0);
@@ -86,8 +86,7 @@ double LeaveOneOut::error(double lambda) {
     }
   });
   if (blas::cholesky(work_.view()) != 0) return std::numeric_limits<double>::infinity();
-  Matrix<double> solution(n, targets_.cols());
-  std::copy_n(targets_.data(), n * targets_.cols(), solution.data());
+  Matrix<double> solution = targets_.copy();
   blas::cholesky_solve(work_.view(), solution.view());
   blas::triangular_inverse(work_.view());  // B^-1 = R^-1 R^-T
   double error = 0;

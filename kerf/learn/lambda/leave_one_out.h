@@ -27,8 +27,7 @@ namespace kerf::detail {
 class LeaveOneOut {
  public:
   /// `gram` (n x n, symmetric; its view must outlive this) is centred in place.  No weights: all 1.
-  LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targets,
-              std::span<const double> weights);
+  LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targets, WeightsView weights);
 
   /// mean(diag A) / n, the unit of lambda; positive.
   double unit() const { return unit_; }

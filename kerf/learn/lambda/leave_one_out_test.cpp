@@ -9,15 +9,10 @@
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/learn/lambda/pair_table.h"
 #include "kerf/learn/ridge/exact_ridge.h"
+#include "tests/oracle/rows.h"
 
 namespace kerf::detail {
 namespace {
-
-Matrix<float> normal_rows(Index rows, Index cols, std::uint64_t seed) {
-  Matrix<float> x(rows, cols);
-  rng::fill_normal(rng::Key{seed}, 0, std::span(x.data(), rows * cols));
-  return x;
-}
 
 Matrix<double> some_targets(const Matrix<float>& x) {
   Matrix<double> y(x.rows(), 2);
@@ -35,7 +30,7 @@ std::unique_ptr<Kernel> make_kernel(const std::string& name, const Params& param
 // The oracle is the eigenvalue path of exact_ridge, itself tested against refitting without each
 // row.
 TEST(LeaveOneOut, GivesTheErrorsOfTheEigenvaluePath) {
-  const Matrix<float> x = normal_rows(90, 4, 1);
+  const Matrix<float> x = oracle::normal_matrix(90, 4, 1);
   const Matrix<double> y = some_targets(x);
   const auto kernel = make_kernel("gaussian", {{"bandwidth", "2"}});
   for (const bool weighted : {false, true}) {
@@ -54,7 +49,7 @@ TEST(LeaveOneOut, GivesTheErrorsOfTheEigenvaluePath) {
 }
 
 TEST(LeaveOneOut, SearchFindsTheMinimumAlsoFromASingularStart) {
-  const Matrix<float> x = normal_rows(60, 3, 2);
+  const Matrix<float> x = oracle::normal_matrix(60, 3, 2);
   const Matrix<double> y = some_targets(x);
   // Rank 3: at tiny lambdas the factorisation fails or the error is huge.
   Matrix<double> gram(60, 60);
@@ -74,7 +69,7 @@ TEST(LeaveOneOut, SearchFindsTheMinimumAlsoFromASingularStart) {
 }
 
 TEST(PairTable, GivesTheGramMatrixOfEveryKernel) {
-  Matrix<float> x = normal_rows(70, 5, 3);
+  Matrix<float> x = oracle::normal_matrix(70, 5, 3);
   for (Index k = 0; k < 5; ++k) {
     x(7, k) = x(3, k);                // equal rows
     x(8, k) = x(3, k) * (1 + 1e-6f);  // nearly equal

@@ -68,18 +68,16 @@ std::vector<double> SpectralPath::gcv(double lambda) const {
 }
 
 void SpectralPath::add_leave_one_out(MatrixView<const float> z, MatrixView<const double> y,
-                                     std::span<const double> weights,
-                                     std::span<const double> lambdas,
+                                     WeightsView weights, std::span<const double> lambdas,
                                      std::vector<std::vector<double>>& errors) const {
   for (Index begin = 0; begin < z.rows; begin += kPart) {
     const Index end = std::min(begin + kPart, z.rows);
-    add_part(z.slice(begin, end), y.slice(begin, end),
-             weights.empty() ? weights : weights.subspan(begin, end - begin), lambdas, errors);
+    add_part(z.slice(begin, end), y.slice(begin, end), weights.slice(begin, end), lambdas, errors);
   }
 }
 
 void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> y,
-                            std::span<const double> weights, std::span<const double> lambdas,
+                            WeightsView weights, std::span<const double> lambdas,
                             std::vector<std::vector<double>>& errors) const {
   const Index m = z.cols, targets = y.cols, grid = static_cast<Index>(lambdas.size());
   Matrix<double> centred(z.rows, m), projected(z.rows, m);
@@ -105,7 +103,7 @@ void SpectralPath::add_part(MatrixView<const float> z, MatrixView<const double> 
   blas::product(false, false, 1.0, projected.view(), inverse.view(), 0.0, leverage.view());
 
   for (Index i = 0; i < z.rows; ++i) {
-    const double w = weights.empty() ? 1 : weights[i];
+    const double w = weights[i];
     if (w == 0) continue;
     for (Index l = 0; l < grid; ++l) {
       const double left = 1 - w * (1 / weight_ + leverage(i, l));

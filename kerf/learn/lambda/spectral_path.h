@@ -35,16 +35,15 @@ class SpectralPath {
   /// Adds the weighted squared leave-one-out errors of these rows at each lambda to
   /// errors[lambda][target], divided by the weight of all rows.  Infinite where a row decides its
   /// own fit.
-  void add_leave_one_out(MatrixView<const float> z, MatrixView<const double> y,
-                         std::span<const double> weights, std::span<const double> lambdas,
+  void add_leave_one_out(MatrixView<const float> z, MatrixView<const double> y, WeightsView weights,
+                         std::span<const double> lambdas,
                          std::vector<std::vector<double>>& errors) const;
 
   static Index bytes(Index features, Index targets);
 
  private:
-  void add_part(MatrixView<const float> z, MatrixView<const double> y,
-                std::span<const double> weights, std::span<const double> lambdas,
-                std::vector<std::vector<double>>& errors) const;
+  void add_part(MatrixView<const float> z, MatrixView<const double> y, WeightsView weights,
+                std::span<const double> lambdas, std::vector<std::vector<double>>& errors) const;
 
   Matrix<double> vectors_;              // V, an eigenvector in each row
   std::vector<double> values_;          // D

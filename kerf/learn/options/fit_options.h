@@ -17,13 +17,13 @@ inline constexpr const char* kAutoMap = "auto";
 
 /// Arithmetic of the sums over rows.
 enum class Precision { single_, double_ };
-inline constexpr const char* kPrecisionNames[] = {"single", "double"};
+constexpr auto names_of(Precision) { return std::array{"single", "double"}; }
 
 enum class Loss { squared, logistic, squared_hinge };
-inline constexpr const char* kLossNames[] = {"squared", "logistic", "squared-hinge"};
+constexpr auto names_of(Loss) { return std::array{"squared", "logistic", "squared-hinge"}; }
 
 enum class ClassWeight { none, balanced };
-inline constexpr const char* kClassWeightNames[] = {"none", "balanced"};
+constexpr auto names_of(ClassWeight) { return std::array{"none", "balanced"}; }
 
 /// The solver that stands for a choice by a model of their cost (solver.h).
 inline constexpr const char* kAutoSolver = "auto";
@@ -32,14 +32,14 @@ std::span<const char* const> solver_names();
 
 /// How lambda is chosen: fold_path.h and ridge.h; the other two spectral_path.h.
 enum class Validation { folds, gcv, leave_one_out };
-inline constexpr const char* kValidationNames[] = {"folds", "gcv", "leave-one-out"};
+constexpr auto names_of(Validation) { return std::array{"folds", "gcv", "leave-one-out"}; }
 
 /// How the noise of --variance is found: fit_variance.h.
 enum class Noise { leave_one_out, likelihood };
-inline constexpr const char* kNoiseNames[] = {"leave-one-out", "likelihood"};
+constexpr auto names_of(Noise) { return std::array{"leave-one-out", "likelihood"}; }
 
 enum class Schedule { adagrad, inverse, constant };
-inline constexpr const char* kScheduleNames[] = {"adagrad", "inverse", "constant"};
+constexpr auto names_of(Schedule) { return std::array{"adagrad", "inverse", "constant"}; }
 
 /// Of --solver sgd.
 struct SgdOptions {
@@ -49,7 +49,7 @@ struct SgdOptions {
   Index epochs = 20, batch = 256, patience = 2;
 
   void describe(OptionVisitor& v) {
-    v.choice("schedule", schedule, kScheduleNames,
+    v.choice("schedule", schedule,
              "sgd: rates that follow each weight's gradients, fall as 1/(1 + epoch), or stay");
     v.automatic("learning-rate", learning_rate, kAnyPositive,
                 "sgd: size of the first steps; auto: the best of five on the first rows");
@@ -88,14 +88,14 @@ struct FitOptions {
 
   void describe(OptionVisitor& v) {
     v.choice(
-        "scale", scale, kScaleNames,
+        "scale", scale,
         "how columns are scaled; auto: images unit rows, tables standard, sparse rows the best "
         "of unit, rms and none on a sample");
     v.flag("clip", clip, "draw numbers outside a column's range in training back to it, smoothly");
     v.choice(
         "solver", solver, solver_names(),
         "how the weights are found; auto: the one expected to be quickest in the memory given");
-    v.choice("loss", loss, kLossNames,
+    v.choice("loss", loss,
              "squared: regression, and classes by regression; logistic, squared-hinge: classes");
     v.automatic(
         "lambda", lambda, {0, 1e300},
@@ -103,19 +103,19 @@ struct FitOptions {
     v.text("lambda-grid", lambda_grid,
            "lambdas to choose from, as in 1e-6,1e-5,1e-4 (default: half decades)");
     v.flag("lambda-per-target", lambda_per_target, "choose lambda for each target by itself");
-    v.choice("validation", validation, kValidationNames,
+    v.choice("validation", validation,
              "error that chooses lambda: left-out folds; generalised cross-validation, from the "
              "sums; or exact leave-one-out, with one more pass");
     v.integer("folds", folds, {2, 100}, "folds of the cross-validation that chooses lambda");
-    v.choice("class-weight", class_weight, kClassWeightNames,
+    v.choice("class-weight", class_weight,
              "balanced: every class counts the same, however many rows it has");
     v.choice(
-        "precision", precision, kPrecisionNames,
+        "precision", precision,
         "arithmetic of the sums over rows; of " + spell("map", "exact") + " also its dense rows");
     v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
     v.flag("variance", variance,
            "keep what variances of predictions need: two more passes, 4 m^2 bytes in the model");
-    v.choice("noise", noise, kNoiseNames,
+    v.choice("noise", noise,
              "of " + spell_on("variance") +
                  ": intervals that fit rows left out, or maximum marginal likelihood");
     v.text("checkpoint", checkpoint,

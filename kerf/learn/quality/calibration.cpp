@@ -28,14 +28,13 @@ std::optional<LinearModel> model_without(std::span<const NormalEquations> sums, 
   }
 }
 
-void LeftOutRows::add(MatrixView<const float> z, MatrixView<const double> y,
-                      std::span<const double> weights) {
+void LeftOutRows::add(MatrixView<const float> z, MatrixView<const double> y, WeightsView weights) {
   features_ = z.cols;
   outputs_ = y.cols;
   for (Index i = 0; i < z.rows && std::ssize(weights_) < kMost; ++i) {
     z_.insert(z_.end(), z.row(i).begin(), z.row(i).end());
     y_.insert(y_.end(), y.row(i).begin(), y.row(i).end());
-    weights_.push_back(weights.empty() ? 1.0 : weights[i]);
+    weights_.push_back(weights[i]);
   }
 }
 

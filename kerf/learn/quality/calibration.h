@@ -25,7 +25,7 @@ class LeftOutRows {
  public:
   static constexpr Index kMost = 2048;  ///< t is one number
 
-  void add(MatrixView<const float> z, MatrixView<const double> y, std::span<const double> weights);
+  void add(MatrixView<const float> z, MatrixView<const double> y, WeightsView weights);
   /// Of the model of the other folds; nothing without rows.
   std::optional<double> temperature(const LinearModel& model) const;
 

@@ -44,20 +44,19 @@ std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how)
 
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
-                                             MatrixView<const double> y,
-                                             std::span<const double> weights, std::string how) {
-  const auto weight_of = [&](Index i) { return weights.empty() ? 1.0 : weights[i]; };
+                                             MatrixView<const double> y, WeightsView weights,
+                                             std::string how) {
   double all = 0;
   std::vector<double> mean(y.cols, 0.0);
   for (Index i = 0; i < y.rows; ++i) {
-    all += weight_of(i);
-    for (Index t = 0; t < y.cols; ++t) mean[t] += weight_of(i) * y(i, t);
+    all += weights[i];
+    for (Index t = 0; t < y.cols; ++t) mean[t] += weights[i] * y(i, t);
   }
   for (double& m : mean) m /= all;
   double error = 0, constant = 0, used = 0;
   for (Index k = 0; k < left_out.rows; ++k) {
     const Index i = rows.empty() ? k : rows[k];
-    const double w = weight_of(i);
+    const double w = weights[i];
     if (!(w > 0 && w < all)) continue;
     used += w;
     for (Index t = 0; t < y.cols; ++t) {

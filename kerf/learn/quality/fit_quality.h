@@ -35,8 +35,8 @@ std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how)
 /// is of, or none: all of them.
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
-                                             MatrixView<const double> y,
-                                             std::span<const double> weights, std::string how);
+                                             MatrixView<const double> y, WeightsView weights,
+                                             std::string how);
 
 /// Mean squared error, over rows and targets, of the mean of the other folds' targets; `only`: on this
 /// fold alone.

@@ -23,8 +23,7 @@ NormalEquations sum_rows(TrainingRows& rows, double& count) {
     const Stopwatch watch(rows.seconds().accumulate);
     if (!sums) sums.emplace(origin_of(block.z, block.y), Precision::double_);
     sums->add(block.z, block.y, block.weights);
-    count += static_cast<double>(
-        block.weights.empty() ? block.z.rows : std::ranges::count_if(block.weights, is_positive));
+    for (Index i = 0; i < block.z.rows; ++i) count += is_positive(block.weights[i]) ? 1 : 0;
   });
   return std::move(*sums);
 }
@@ -43,7 +42,7 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
     spread.resize(block.z.rows, targets);
     variance.variances(block.z, spread.view());
     for (Index i = 0; i < block.z.rows; ++i) {
-      const double w = (block.weights.empty() ? 1 : block.weights[i]) / unit;
+      const double w = block.weights[i] / unit;
       if (!is_positive(w)) continue;
       const double share = w * (spread(i, 0) - 1);  // h_i
       KERF_REQUIRE(share < 1 + 1e-6, numeric,

@@ -11,14 +11,12 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/linalg/blas.h"
 #include "kerf/model/model_file.h"
+#include "tests/oracle/fits.h"
 
 namespace kerf::detail {
 namespace {
 
-struct Data {
-  Matrix<float> x;
-  Matrix<double> y;
-};
+using oracle::Data;
 
 Data make_data(Index rows, double noise) {
   Data data{Matrix<float>(rows, 2), Matrix<double>(rows, 2)};

@@ -44,19 +44,17 @@ void LeftOutScores::add(std::span<const double> scores, Index label, double weig
 }
 
 void LeftOutScores::add(MatrixView<const double> scores, MatrixView<const double> y,
-                        std::span<const double> weights) {
+                        WeightsView weights) {
   for (Index i = 0; i < scores.rows && !enough(); ++i)
-    add(scores.row(i), std::ranges::max_element(y.row(i)) - y.row(i).begin(),
-        weights.empty() ? 1 : weights[i]);
+    add(scores.row(i), std::ranges::max_element(y.row(i)) - y.row(i).begin(), weights[i]);
 }
 
 void LeftOutScores::add(MatrixView<const double> scores, std::span<const Index> rows,
-                        MatrixView<const double> y, std::span<const double> weights) {
+                        MatrixView<const double> y, WeightsView weights) {
   if (rows.empty()) return add(scores, y, weights);
   for (Index k = 0; k < scores.rows; ++k) {
     const Index i = rows[k];
-    add(scores.slice(k, k + 1), y.slice(i, i + 1),
-        weights.empty() ? weights : weights.subspan(i, 1));
+    add(scores.slice(k, k + 1), y.slice(i, i + 1), weights.slice(i, i + 1));
   }
 }
 

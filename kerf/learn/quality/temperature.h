@@ -30,11 +30,10 @@ class LeftOutScores {
   /// One row: a score for each class, or a single one for two (that of class 1).
   void add(std::span<const double> scores, Index label, double weight);
   /// `y`: the encoded targets, largest in the column of the row's class.  No weights: all 1.
-  void add(MatrixView<const double> scores, MatrixView<const double> y,
-           std::span<const double> weights);
+  void add(MatrixView<const double> scores, MatrixView<const double> y, WeightsView weights);
   /// Scores of these rows of y and weights; no rows: of all.
   void add(MatrixView<const double> scores, std::span<const Index> rows, MatrixView<const double> y,
-           std::span<const double> weights);
+           WeightsView weights);
   bool enough() const { return static_cast<Index>(labels_.size()) >= kEnough; }
   /// How often the largest score is that of the row's class; sums of weights.
   struct Tally {

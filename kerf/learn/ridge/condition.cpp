@@ -63,7 +63,7 @@ std::string rounding_warning(double error, Precision precision) {
   return fmt::format(
       "rounding in sums of {} precision may move predictions by about {:.1g} standard deviations "
       "of the target: raise {}{}",
-      kPrecisionNames[static_cast<int>(precision)], error, spell("lambda"),
+      name_of(precision), error, spell("lambda"),
       precision == Precision::single_ ? " or take " + spell("precision", "double") : "");
 }
 

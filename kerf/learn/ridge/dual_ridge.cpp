@@ -9,6 +9,7 @@
 #include "kerf/learn/ridge/exact_at_lambda.h"
 #include "kerf/learn/ridge/exact_ridge.h"
 #include "kerf/linalg/blas.h"
+#include "kerf/linalg/feature_gram.h"
 
 namespace kerf::detail {
 namespace {
@@ -17,31 +18,10 @@ constexpr Index kColumns = 512;  // features made double at a time
 constexpr int kLeastStep =
     -12;  // features are single precision: 1e-6 of the spectrum is their noise
 
-/// Calls body(first column, those columns of z in double) over all of z.
-template <class Body>
-void for_each_part(MatrixView<const float> z, Body body) {
-  Matrix<double> part;
-  for (Index first = 0; first < z.cols; first += kColumns) {
-    part.resize(z.rows, std::min(kColumns, z.cols - first));
-    for (Index i = 0; i < z.rows; ++i)
-      for (Index j = 0; j < part.cols(); ++j) part(i, j) = z(i, first + j);
-    body(first, part);
-  }
-}
-
 }  // namespace
 
-void feature_gram(MatrixView<const float> z, MatrixView<double> gram) {
-  double sum_of_parts = 0;
-  for_each_part(z, [&](Index, const Matrix<double>& part) {
-    blas::product(false, true, 1.0, part.view(), part.view(), sum_of_parts, gram);
-    sum_of_parts = 1;
-  });
-}
-
 DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                       std::span<const double> weights, std::vector<double> lambdas,
-                       const Progress& progress) {
+                       WeightsView weights, std::vector<double> lambdas, const Progress& progress) {
   const bool given = !lambdas.empty();
   std::erase(lambdas, 0.0);
   KERF_REQUIRE(!given || !lambdas.empty(), usage,
@@ -60,10 +40,12 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   fit.left_out_rows = std::move(solution.left_out_rows);
   fit.model.intercept = std::move(solution.intercept);
   fit.model.weights.resize(z.cols, targets.cols);
-  for_each_part(z, [&](Index first, const Matrix<double>& part) {
+  for (Index first = 0; first < z.cols; first += kColumns) {
+    const Index last = std::min(first + kColumns, z.cols);
+    const Matrix<double> part = copy_of<double>(z.columns(first, last));
     blas::product(true, false, 1.0, part.view(), solution.dual.view(), 0.0,
-                  fit.model.weights.view().slice(first, first + part.cols()));
-  });
+                  fit.model.weights.view().slice(first, last));
+  }
   return fit;
 }
 

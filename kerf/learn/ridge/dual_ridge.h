@@ -28,11 +28,7 @@ struct DualFit {
 /// z: rows x features.  No weights: all 1.  lambdas: one, or several to choose from (zeros are
 /// passed over: among rows there is no solution); none: the automatic grid.
 DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                       std::span<const double> weights, std::vector<double> lambdas,
-                       const Progress& progress);
-
-/// gram (rows x rows) = z z^T, in double.
-void feature_gram(MatrixView<const float> z, MatrixView<double> gram);
+                       WeightsView weights, std::vector<double> lambdas, const Progress& progress);
 
 /// Memory besides z; `lambdas`: to choose from, 0 for the automatic grid.
 Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t lambdas);

@@ -19,7 +19,7 @@ constexpr int kMostRefinements = 12;
 std::vector<double> residual_of(MatrixView<const double> system, const Matrix<double>& x,
                                 const Matrix<double>& rhs, Matrix<double>& residual) {
   residual.resize(rhs.rows(), rhs.cols());
-  std::copy_n(rhs.data(), rhs.rows() * rhs.cols(), residual.data());
+  copy_rows(rhs.view(), residual.view());
   parallel_for(system.rows, kTile, [&](Index begin, Index end) {
     blas::gemm(false, false, -1.0, system.slice(begin, end), x.view(), 1.0,
                residual.view().slice(begin, end));
@@ -44,7 +44,7 @@ bool solve_refined(MatrixView<const double> system, const Matrix<double>& rhs, M
                    Matrix<double>& x, const Progress& progress) {
   r.resize(system.rows, system.cols);
   parallel_for(system.rows, 64, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) std::ranges::copy(system.row(i), r.row(i).begin());
+    copy_rows(system.slice(begin, end), r.view().slice(begin, end));
   });
   if (blas::cholesky(r.view(), progress) != 0) return false;
   x.resize(rhs.rows(), rhs.cols());
@@ -103,8 +103,7 @@ SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, do
   }
   KERF_REQUIRE(blas::cholesky(a, progress) == 0, numeric,
                "the kernel matrix is singular at this lambda: raise it, or leave it to be chosen");
-  out.x.resize(y.rows(), y.cols());
-  std::copy_n(y.data(), y.rows() * y.cols(), out.x.data());
+  out.x = y.copy();
   blas::cholesky_solve(a, out.x.view());
   out.inverse = inverse_diagonal<double>(a, out.rows);
   return out;

@@ -23,9 +23,7 @@ constexpr double kRounding = 0x1p-46;  // eigenvalues below that part of the tra
 void product(bool transpose_a, MatrixView<const double> a, MatrixView<const double> b,
              MatrixView<double> out) {
   parallel_for(out.rows, kTile, [&](Index begin, Index end) {
-    const auto piece = transpose_a
-                           ? MatrixView<const double>(a.data + begin, a.rows, end - begin, a.stride)
-                           : a.slice(begin, end);
+    const auto piece = transpose_a ? a.columns(begin, end) : a.slice(begin, end);
     blas::gemm(transpose_a, false, 1.0, piece, b, 0.0, out.slice(begin, end));
   });
 }
@@ -96,25 +94,25 @@ Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, 
 }
 
 /// sqrt(w) of each row.
-std::vector<double> roots(std::span<const double> weights, Index n) {
-  std::vector<double> root(n, 1.0);
-  if (!weights.empty())
-    std::ranges::transform(weights, root.begin(), [](double w) {
-      KERF_REQUIRE(w >= 0 && std::isfinite(w), data, "a row has the weight {}", w);
-      return std::sqrt(w);
-    });
+std::vector<double> roots(WeightsView weights, Index n) {
+  std::vector<double> root;
+  for (Index i = 0; i < n; ++i) {
+    KERF_REQUIRE(weights[i] >= 0 && std::isfinite(weights[i]), data, "a row has the weight {}",
+                 weights[i]);
+    root.push_back(std::sqrt(weights[i]));
+  }
   return root;
 }
 
 /// gram := A, with u at the end of its spectrum; y := S (y - mean).
-Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets,
-                 std::span<const double> weights, bool intercept, Matrix<double>& y) {
+Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets, WeightsView weights,
+                 bool intercept, Matrix<double>& y) {
   const Index n = gram.rows;
   Spectrum s;
   s.root = roots(weights, n);
   for (const double root : s.root) s.weight += root * root;
   KERF_REQUIRE(s.weight > 0, data, "all rows have weight 0");
-  if (!weights.empty())
+  if (weights.given())
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < n; ++j) gram(i, j) *= s.root[i] * s.root[j];
   for (Index i = 0; i < n; ++i) s.trace += gram(i, i);
@@ -266,14 +264,14 @@ void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
 }  // namespace
 
 DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
-                               std::span<const double> weights, const ExactRidgeOptions& options,
+                               WeightsView weights, const ExactRidgeOptions& options,
                                const Progress& progress) {
   const Index n = gram.rows;
   KERF_REQUIRE(gram.cols == n && targets.rows == n && targets.cols > 0, usage,
                "{} x {} targets for a kernel matrix of {} x {}", targets.rows, targets.cols,
                gram.rows, gram.cols);
-  KERF_REQUIRE(weights.empty() || static_cast<Index>(weights.size()) == n, usage,
-               "{} weights for {} rows", weights.size(), n);
+  KERF_REQUIRE(!weights.given() || std::ssize(weights.values()) == n, usage,
+               "{} weights for {} rows", weights.values().size(), n);
   KERF_REQUIRE(n >= 2, data, "kernel ridge regression needs at least 2 rows, not {}", n);
   for (const double lambda : options.lambdas)
     KERF_REQUIRE(lambda > 0 && std::isfinite(lambda), usage,
@@ -304,7 +302,7 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
 }
 
 ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
-                         MatrixView<const double> targets, std::span<const double> weights,
+                         MatrixView<const double> targets, WeightsView weights,
                          const ExactRidgeOptions& options, const Progress& progress) {
   const auto function = find_kernel(kernel).make(params);
   require_memory(exact_ridge_bytes(rows, targets.cols, options), options.memory_limit,
@@ -325,7 +323,7 @@ ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const 
   fit.model.kernel = kernel;
   fit.model.params = params;
   fit.model.precision = options.precision;
-  fit.model.rows = copy_rows(rows);
+  fit.model.rows = copy_of(rows);
   return fit;
 }
 
@@ -333,7 +331,7 @@ void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<dou
   const auto kernel = find_kernel(model.kernel).make(model.params);
   const auto expand =
       model.precision == Precision::double_ ? kernel_expansion<double> : kernel_expansion<float>;
-  expand(*kernel, model.rows.view(), model.dual.view(), model.intercept, rows, out);
+  expand(*kernel, model.rows.x(), model.dual.view(), model.intercept, rows, out);
 }
 
 Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options) {

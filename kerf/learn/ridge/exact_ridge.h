@@ -53,14 +53,14 @@ struct DualSolution {
 /// From a Gram matrix (rows x rows, symmetric), which is destroyed.  No weights: all 1.
 /// One lambda needs no eigenvalues: exact_at_lambda.h.
 DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
-                               std::span<const double> weights, const ExactRidgeOptions& options,
+                               WeightsView weights, const ExactRidgeOptions& options,
                                const Progress& progress = {});
 
 /// A trained model: everything that prediction needs.
 struct ExactModel {
   std::string kernel;
   Params params;        ///< complete, nothing automatic
-  KeptRows rows;        ///< the training rows
+  InputRows rows;       ///< the training rows
   Matrix<double> dual;  ///< rows x outputs
   std::vector<double> intercept;
   Precision precision = Precision::double_;
@@ -75,7 +75,7 @@ struct ExactFit {
 
 /// Checks the memory, forms the Gram matrix and solves.  Copies the rows.
 ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
-                         MatrixView<const double> targets, std::span<const double> weights,
+                         MatrixView<const double> targets, WeightsView weights,
                          const ExactRidgeOptions& options, const Progress& progress = {});
 
 /// out (rows x outputs) = f of each row, through blocks of the Gram matrix.

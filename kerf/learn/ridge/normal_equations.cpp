@@ -24,7 +24,8 @@ Index tile_size(Index tile, Index features) {
 
 /// Columns of tile t of z.
 MatrixView<const float> columns(MatrixView<const float> z, Index tile) {
-  return {z.data + tile * tile_side(z.cols), z.rows, tile_size(tile, z.cols), z.stride};
+  const Index first = tile * tile_side(z.cols);
+  return z.columns(first, first + tile_size(tile, z.cols));
 }
 
 template <class T>
@@ -48,10 +49,10 @@ const Matrix<double>& widened(MatrixView<const float> z, Index tile, const Origi
 
 }  // namespace
 
-void centre_and_weight(const Origin& origin, std::span<const double> weights, MatrixView<float> z) {
+void centre_and_weight(const Origin& origin, WeightsView weights, MatrixView<float> z) {
   parallel_for(z.rows, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      const auto scale = static_cast<float>(weights.empty() ? 1.0 : std::sqrt(weights[i]));
+      const auto scale = static_cast<float>(std::sqrt(weights[i]));
       float* row = z.row(i).data();
       const float* shift = origin.features.data();
       for (Index j = 0; j < z.cols; ++j) row[j] = (row[j] - shift[j]) * scale;
@@ -85,15 +86,14 @@ NormalEquations::NormalEquations(Origin origin, Precision precision, SumsOf whic
   target_square_ = target_sum_;
 }
 
-void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y,
-                          std::span<const double> weights) {
+void NormalEquations::add(MatrixView<float> z, MatrixView<const double> y, WeightsView weights) {
   KERF_REQUIRE(z.cols == features() && y.cols == targets() && z.rows == y.rows, usage,
                "rows of {} features and {} targets do not fit sums of {} and {}", z.cols, y.cols,
                features(), targets());
-  KERF_REQUIRE(weights.empty() || std::ssize(weights) == z.rows, usage, "{} weights for {} rows",
-               weights.size(), z.rows);
+  KERF_REQUIRE(!weights.given() || std::ssize(weights.values()) == z.rows, usage,
+               "{} weights for {} rows", weights.values().size(), z.rows);
   std::vector<double> root(z.rows, 1.0);
-  for (std::size_t i = 0; i < weights.size(); ++i) root[i] = std::sqrt(weights[i]);
+  for (std::size_t i = 0; i < root.size(); ++i) root[i] = std::sqrt(weights[i]);
   Matrix<double> centred(y.rows, y.cols);
   for (Index i = 0; i < y.rows; ++i) {
     const double weight = root[i] * root[i];
@@ -255,16 +255,16 @@ Index NormalEquations::product_bytes(Index features, Index cols) {
 }
 
 void NormalEquations::save(ArrayWriter& arrays) const {
-  counts_ = {weight_, static_cast<double>(rows_), static_cast<double>(precision_),
-             static_cast<double>(which_), static_cast<double>(weighing_rows_)};
-  arrays.add("counts", std::span<const double>(counts_));
+  arrays.add_numbers("counts",
+                     {weight_, static_cast<double>(rows_), static_cast<double>(precision_),
+                      static_cast<double>(which_), static_cast<double>(weighing_rows_)});
   arrays.add("origin-features", std::span<const float>(origin_.features));
   arrays.add("origin-targets", std::span<const double>(origin_.targets));
   arrays.add("cross", cross_.view());
   arrays.add("target-sum", std::span<const double>(target_sum_));
   arrays.add("target-square", std::span<const double>(target_square_));
   for (std::size_t tile = 0; tile < gram_.size(); ++tile)
-    arrays.add(("gram-" + std::to_string(tile)).c_str(), gram_[tile].view());
+    arrays.add("gram-" + std::to_string(tile), gram_[tile].view());
 }
 
 NormalEquations NormalEquations::load(ArrayReader& arrays) {
@@ -291,7 +291,7 @@ NormalEquations NormalEquations::load(ArrayReader& arrays) {
                data, "the sums are of another number of targets");
   for (std::size_t tile = 0; tile < sums.gram_.size(); ++tile)
     sums.gram_[tile] =
-        like(arrays.matrix<double>(("gram-" + std::to_string(tile)).c_str()), sums.gram_[tile]);
+        like(arrays.matrix<double>("gram-" + std::to_string(tile)), sums.gram_[tile]);
   return sums;
 }
 

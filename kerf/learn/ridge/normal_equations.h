@@ -32,7 +32,7 @@ struct Origin {
 };
 
 /// z(i, :) := sqrt(w_i) (z(i, :) - c).  No weights: all 1.
-void centre_and_weight(const Origin& origin, std::span<const double> weights, MatrixView<float> z);
+void centre_and_weight(const Origin& origin, WeightsView weights, MatrixView<float> z);
 
 /// The same in double precision, for columns of z that begin at first_column; root: sqrt(w_i).
 void centre_and_weight(const Origin& origin, std::span<const double> root, Index first_column,
@@ -50,7 +50,7 @@ class NormalEquations {
   const Origin& origin() const { return origin_; }
 
   /// Adds rows.  In single precision `z` is centred and weighted in place.  No weights: all 1.
-  void add(MatrixView<float> z, MatrixView<const double> y, std::span<const double> weights);
+  void add(MatrixView<float> z, MatrixView<const double> y, WeightsView weights);
   /// Adds the sums of other rows with the same origin.
   void merge(const NormalEquations& other);
 
@@ -96,7 +96,6 @@ class NormalEquations {
   std::vector<double> target_sum_, target_square_;
   double weight_ = 0;
   Index rows_ = 0, weighing_rows_ = 0;
-  mutable std::vector<double> counts_;  // the numbers above, where save() puts them
 };
 
 }  // namespace kerf::detail

@@ -9,6 +9,7 @@
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/ridge/lambda_table.h"
+#include "kerf/linalg/dot.h"
 
 namespace kerf::detail {
 namespace {
@@ -18,10 +19,6 @@ constexpr double kChoiceTolerance = 30 * kTolerance;
 constexpr int kMostSteps = 1000;
 
 using Vector = std::vector<double>;
-
-double dot(const Vector& a, const Vector& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 double row_product(const SparseRow& row, const Vector& w) {
   double sum = 0;
@@ -42,7 +39,7 @@ class System {
     for (Index i = 0; i < x_.rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
       const bool in = without < 0 || problem.fold[at] != without;
-      weights_.push_back(!in ? 0 : problem.weights.empty() ? 1 : problem.weights[at]);
+      weights_.push_back(in ? problem.weights[i] : 0);
       n_ += weights_.back();
       const SparseRow row = x_.row(i);
       add_row(row, weights_.back(), mean_);
@@ -71,7 +68,7 @@ class System {
     b = mean;
     Vector r(mean_.size(), 0.0), p(mean_.size()), product(mean_.size());
     for (Index i = 0; i < x_.rows; ++i) add_row(x_.row(i), weights_[i] * (y_(i, t) - mean), r);
-    const double start = std::sqrt(dot(r, r));
+    const double start = std::sqrt(dot_in_order(r, r));
     if (!(start > 0)) return 0;
     const double shift = n_ * lambda;
     double energy = 0, left = 1;
@@ -82,15 +79,15 @@ class System {
       const double along = step == 0 ? 0 : energy / before;
       for (std::size_t j = 0; j < r.size(); ++j) p[j] = r[j] / scale(j, shift) + along * p[j];
       multiply(p, shift, product);
-      const double length = energy / dot(p, product);
+      const double length = energy / dot_in_order(p, product);
       if (!std::isfinite(length)) break;
       for (std::size_t j = 0; j < r.size(); ++j) {
         w[j] += length * p[j];
         r[j] -= length * product[j];
       }
-      left = std::sqrt(dot(r, r)) / start;
+      left = std::sqrt(dot_in_order(r, r)) / start;
     }
-    b = mean - dot(mean_, w);
+    b = mean - dot_in_order(mean_, w);
     return left;
   }
 
@@ -100,7 +97,7 @@ class System {
     return value > 0 ? value : 1;
   }
   void multiply(const Vector& v, double shift, Vector& out) const {
-    const double centre = dot(mean_, v);
+    const double centre = dot_in_order(mean_, v);
     for (std::size_t j = 0; j < v.size(); ++j) out[j] = shift * v[j];
     for (Index i = 0; i < x_.rows; ++i) {
       const double weight = weights_[i];
@@ -140,7 +137,7 @@ Vector cross_validate(const SparseRidgeProblem& problem, const std::vector<Syste
   double weight = 0;
   for (Index i = 0; i < problem.x.rows; ++i) {
     if (problem.mirrored) scores(i, 1) = -scores(i, 0);
-    const double w = problem.weights.empty() ? 1 : problem.weights[i];
+    const double w = problem.weights[i];
     weight += w;
     for (Index t = 0; t < problem.y.cols; ++t)
       errors[t] += w * std::pow(problem.y(i, t) - scores(i, t), 2);

@@ -23,11 +23,11 @@ namespace kerf::detail {
 
 struct SparseRidgeProblem {
   CsrView x;
-  MatrixView<const double> y;       ///< a column for each target
-  std::span<const double> weights;  ///< empty: all 1
-  std::vector<Index> fold;          ///< of each row
-  Index folds = 1;                  ///< 1: nothing is left out
-  bool mirrored = false;            ///< two targets, the second the negative of the first
+  MatrixView<const double> y;  ///< a column for each target
+  WeightsView weights;
+  std::vector<Index> fold;  ///< of each row
+  Index folds = 1;          ///< 1: nothing is left out
+  bool mirrored = false;    ///< two targets, the second the negative of the first
 };
 
 struct SparseRidgeFit {

@@ -57,8 +57,7 @@ std::vector<double> oracle(const SparseRidgeProblem& p, double lambda, Index wit
   a.fill(0);
   double n = 0, y_mean = 0;
   const auto weight = [&](Index i) {
-    const auto at = static_cast<std::size_t>(i);
-    return p.fold[at] == without ? 0.0 : p.weights.empty() ? 1.0 : p.weights[at];
+    return p.fold[static_cast<std::size_t>(i)] == without ? 0.0 : p.weights[i];
   };
   const auto dense = [&](Index i) {
     std::vector<double> row(d, 0.0);

@@ -14,45 +14,12 @@
 #include "kerf/core/system/atomic_file.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model_file.h"
+#include "tests/oracle/fits.h"
 
 namespace kerf::detail {
 namespace {
 
-struct Data {
-  Matrix<float> x;
-  Matrix<double> y;
-};
-
-/// Classes by the angle of the first two inputs, a tenth of the labels moved on by one.
-Data make_data(Index rows, Index classes) {
-  Data data{Matrix<float>(rows, 3), Matrix<double>(rows, 1)};
-  for (Index i = 0; i < rows; ++i) {
-    const auto at = static_cast<std::uint64_t>(i);
-    for (Index j = 0; j < 3; ++j)
-      data.x(i, j) =
-          static_cast<float>(rng::normal(rng::Key{15}, at * 3 + static_cast<std::uint64_t>(j)));
-    const double turn = std::atan2(data.x(i, 0), data.x(i, 1)) / (2 * 3.14159265358979) + 0.5;
-    auto label = std::min(static_cast<Index>(turn * static_cast<double>(classes)), classes - 1);
-    if (rng::uniform(rng::Key{16}, at) < 0.1) label = (label + 1) % classes;
-    data.y(i, 0) = static_cast<double>(label);
-  }
-  return data;
-}
-
-std::vector<std::string> names(Index classes) {
-  std::vector<std::string> all;
-  for (Index k = 0; k < classes; ++k) all.push_back(std::to_string(k));
-  return all;
-}
-
-FitResult fit_on(const Data& data, Index classes, const FitOptions& options,
-                 const std::string& features = "64", const Progress& progress = {},
-                 const char* bandwidth = "1.5") {
-  MemorySource source(data.x.view(), data.y.view(), 100);
-  const DataSummary summary = summarise(source, Task::classification, names(classes), rng::Key{1});
-  return fit(source, summary, "rff", {{"features", features}, {"bandwidth", bandwidth}}, options, 0,
-             progress);
-}
+using namespace oracle;
 
 class CheckpointTest : public ::testing::TestWithParam<std::tuple<std::string, Loss>> {
  protected:
@@ -67,13 +34,13 @@ class CheckpointTest : public ::testing::TestWithParam<std::tuple<std::string, L
 // rows here and a fold 10,000: sums of either fold are resumed half-way.
 TEST_P(CheckpointTest, ResumedFitsEndAtTheSameModel) {
   const auto [solver, loss] = GetParam();
-  const Data data = make_data(20000, 3);
+  const Data data = ring_of_classes(20000, 3);
   FitOptions options;
   options.solver = solver;
   options.loss = loss;
   options.folds = 2;
   if (solver == "sgd") options.sgd.epochs = 4;
-  const auto whole = fit_on(data, 3, options);
+  const auto whole = fit_classes(data, 3, options);
   options.checkpoint = folder_;
   options.checkpoint_interval = 0;
   const std::string first = folder_ + (solver == "cholesky" ? "/sums-0.ckpt" : "/state.ckpt");
@@ -83,7 +50,7 @@ TEST_P(CheckpointTest, ResumedFitsEndAtTheSameModel) {
     int calls = 0;
     resumed += std::filesystem::exists(first) ? 1 : 0;
     try {
-      const auto result = fit_on(data, 3, options, "64", [&](const ProgressEvent&) {
+      const auto result = fit_classes(data, 3, options, "64", [&](const ProgressEvent&) {
         if (++calls >= stop_at) throw Error(ErrorKind::interrupted, "stopped");
       });
       weights.resize(result.model.linear.weights.rows(), 3);
@@ -118,43 +85,43 @@ INSTANTIATE_TEST_SUITE_P(All, CheckpointTest,
                                            std::tuple("sgd", Loss::logistic)));
 
 TEST_F(CheckpointTest, BelongsToOneFitAndServesAnotherLambda) {
-  const Data data = make_data(400, 2), other = make_data(401, 2);
+  const Data data = ring_of_classes(400, 2), other = ring_of_classes(401, 2);
   FitOptions options;
   options.solver = "cholesky";
   options.checkpoint = folder_;
-  auto first = fit_on(data, 2, options);
-  EXPECT_THROW(fit_on(other, 2, options), Error);       // other rows
-  EXPECT_THROW(fit_on(data, 2, options, "32"), Error);  // another map
+  auto first = fit_classes(data, 2, options);
+  EXPECT_THROW(fit_classes(other, 2, options), Error);       // other rows
+  EXPECT_THROW(fit_classes(data, 2, options, "32"), Error);  // another map
   options.lambda = 0.25;
   const auto again = refit(std::move(first.model), options);
   options.checkpoint.clear();
-  const auto direct = fit_on(data, 2, options);
+  const auto direct = fit_classes(data, 2, options);
   for (Index j = 0; j < 64; ++j)
     EXPECT_NEAR(again.model.linear.weights(j, 0), direct.model.linear.weights(j, 0), 1e-5);
   EXPECT_FALSE(again.model.training.cv_error.has_value());  // its lambda was given
   // Probabilities are calibrated at that lambda, by rows kept beside the sums.
   EXPECT_NEAR(again.model.temperature.value_or(0), *direct.model.temperature, 1e-3);
   EXPECT_TRUE(again.report.warnings.empty());
-  Data labels = make_data(400, 2);  // the same rows with other classes
+  Data labels = ring_of_classes(400, 2);  // the same rows with other classes
   for (Index i = 0; i < 400; ++i) labels.y(i, 0) = 1 - labels.y(i, 0);
   options.checkpoint = folder_;
   options.lambda.reset();
-  EXPECT_THROW(fit_on(labels, 2, options), Error);
+  EXPECT_THROW(fit_classes(labels, 2, options), Error);
   std::filesystem::resize_file(folder_ + "/sums-0.ckpt", 1000);
   options.checkpoint = folder_;
   options.lambda.reset();
-  EXPECT_THROW(fit_on(data, 2, options), Error);  // damaged
+  EXPECT_THROW(fit_classes(data, 2, options), Error);  // damaged
 }
 
 TEST_F(CheckpointTest, KeepsNoAnswerToAnotherQuestion) {
-  const Data data = make_data(400, 3);
+  const Data data = ring_of_classes(400, 3);
   FitOptions options;
   options.checkpoint = folder_;
   options.solver = "pcg";
   options.lambda_grid = "1e-4,1e-3";
-  EXPECT_LE(fit_on(data, 3, options).report.lambda, 1e-3);
+  EXPECT_LE(fit_classes(data, 3, options).report.lambda, 1e-3);
   options.lambda_grid = "5,6";
-  const auto other = fit_on(data, 3, options);
+  const auto other = fit_classes(data, 3, options);
   EXPECT_GE(other.report.lambda, 5);
   EXPECT_EQ(other.report.path.size(), 2u);
   std::filesystem::remove_all(folder_);
@@ -163,18 +130,18 @@ TEST_F(CheckpointTest, KeepsNoAnswerToAnotherQuestion) {
   options.lambda_grid.clear();
   options.checkpoint_interval = 0;
   options.lambda = 0;
-  fit_on(data, 3, options);
+  fit_classes(data, 3, options);
   options.lambda = 100;
-  EXPECT_THROW(fit_on(data, 3, options), Error);
+  EXPECT_THROW(fit_classes(data, 3, options), Error);
 }
 
 // One target of 3,000 is another, of a row that is not in the summary's sample.
 TEST_F(CheckpointTest, KnowsTheTargetsOfAllRows) {
-  const Data data = make_data(3000, 2);
-  Data other = make_data(3000, 2);
+  const Data data = ring_of_classes(3000, 2);
+  Data other = ring_of_classes(3000, 2);
   const auto sampled = [](const Data& of) {
     MemorySource source(of.x.view(), of.y.view(), 100);
-    const RowBlock sample = summarise(source, Task::classification, names(2), rng::Key{1}).sample;
+    const RowBlock sample = summarise(source, Task::classification, class_names(2), rng::Key{1}).sample;
     return std::vector<double>(sample.targets.data(), sample.targets.data() + sample.rows());
   };
   Index row = 0;
@@ -187,12 +154,12 @@ TEST_F(CheckpointTest, KnowsTheTargetsOfAllRows) {
   FitOptions options;
   options.solver = "cholesky";
   options.checkpoint = folder_;
-  auto first = fit_on(data, 2, options);
-  EXPECT_THROW(fit_on(other, 2, options), Error);
+  auto first = fit_classes(data, 2, options);
+  EXPECT_THROW(fit_classes(other, 2, options), Error);
   // A model of other targets is not solved from these sums; a file of before, which does not say
   // what rows it is of, is.
   options.checkpoint = folder_ + "/other";
-  auto second = fit_on(other, 2, options);
+  auto second = fit_classes(other, 2, options);
   options.checkpoint = folder_;
   options.lambda = 0.5;
   EXPECT_NE(first.model.training.identity, second.model.training.identity);
@@ -204,19 +171,19 @@ TEST_F(CheckpointTest, KnowsTheTargetsOfAllRows) {
 
 // Weights of the fit before have seen the fold that judges: they must not start what it judges.
 TEST_F(CheckpointTest, JudgesFromWeightsThatHaveNotSeenTheJudge) {
-  const Data data = make_data(600, 3);
+  const Data data = ring_of_classes(600, 3);
   for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
     std::filesystem::remove_all(folder_);
     FitOptions options;
     options.loss = loss;
     options.lambda_grid = "1.1e-5";
-    const auto fresh = fit_on(data, 3, options, "256").report;
+    const auto fresh = fit_classes(data, 3, options, "256").report;
     options.checkpoint = folder_;
     options.checkpoint_interval = 0;
     options.lambda_grid = "1e-5";
-    fit_on(data, 3, options, "256");
+    fit_classes(data, 3, options, "256");
     options.lambda_grid = "1.1e-5";
-    const auto again = fit_on(data, 3, options, "256").report;
+    const auto again = fit_classes(data, 3, options, "256").report;
     EXPECT_NEAR(*again.cv_error, *fresh.cv_error, 1e-9 * *fresh.cv_error);
     EXPECT_NEAR(*again.temperature, *fresh.temperature, 1e-9 * *fresh.temperature);
   }
@@ -279,14 +246,14 @@ TEST_F(CheckpointTest, ClearsAwayWhatAKilledSaveLeft) {
 
 // Sums tell in which precision they were made: the options of a refit do not.
 TEST_F(CheckpointTest, RefitWarnsByThePrecisionOfTheSums) {
-  const Data data = make_data(400, 2);
+  const Data data = ring_of_classes(400, 2);
   for (const Precision precision : {Precision::single_, Precision::double_}) {
     std::filesystem::remove_all(folder_);
     FitOptions options;
     options.solver = "cholesky";
     options.precision = precision;
     options.checkpoint = folder_;
-    auto model = fit_on(data, 2, options, "64", {}, "4").model;
+    auto model = fit_classes(data, 2, options, "64", {}, "4").model;
     FitOptions again;
     again.checkpoint = folder_;
     again.lambda = 1e-8;  // too small for sums in single precision, not for double ones

@@ -29,9 +29,9 @@ FeatureCache::FeatureCache(TrainingRows& rows, Form form, Index folds, Precision
     }
     add_sums(block);
     if (precision == Precision::single_) centre_and_weight(origin(), block.weights, block.z);
-    for (Index i = 0; i < block.y.rows; ++i)
-      std::ranges::copy(block.y.row(i), y_.row(at + i).begin());
-    weights_.insert(weights_.end(), block.weights.begin(), block.weights.end());
+    copy_rows(block.y, y_.view().slice(at, at + block.y.rows));
+    const auto weights = block.weights.values();
+    weights_.insert(weights_.end(), weights.begin(), weights.end());
     for (Index first = 0; first < block.z.rows; first += kPieceRows)
       pieces_.push_back({at + first, std::min(kPieceRows, block.z.rows - first), block.fold});
     keep(at, block.z);
@@ -46,9 +46,8 @@ void FeatureCache::add_sums(const TrainingRows::Block& block) {
   constexpr Index kRows = 512;
   for (Index first = 0; first < block.z.rows; first += kRows) {
     const Index last = std::min(first + kRows, block.z.rows);
-    const auto weights =
-        block.weights.empty() ? block.weights : block.weights.subspan(first, last - first);
-    folds_[block.fold].add(block.z.slice(first, last), block.y.slice(first, last), weights);
+    folds_[block.fold].add(block.z.slice(first, last), block.y.slice(first, last),
+                           block.weights.slice(first, last));
   }
 }
 
@@ -163,7 +162,7 @@ struct Lane {
     if (f) {
       const Index count = products.rows() * products.cols();
       wide_products.resize(products.rows(), products.cols());
-      std::copy_n(products.data(), count, wide_products.data());
+      copy_rows(products.view(), wide_products.view());
       f(piece, wide_products.view());
       for (Index k = 0; k < count; ++k)
         products.data()[k] = static_cast<float>(wide_products.data()[k]);
@@ -178,13 +177,12 @@ struct Lane {
                 MatrixView<const double> v, const ChangeProducts& f, const PassOptions& options) {
     if (cache.precision() == Precision::double_) {
       std::vector<double> root;
-      for (Index i = 0; i < piece.z.rows && !cache.weights().empty(); ++i)
+      for (Index i = 0; i < piece.z.rows && cache.weights().given(); ++i)
         root.push_back(std::sqrt(cache.weights()[piece.first + i]));
       centre_and_weight(cache.origin(), root, 0, piece.z, wide);
     } else {
       wide.resize(piece.z.rows, piece.z.cols);
-      for (Index i = 0; i < piece.z.rows; ++i)
-        std::ranges::copy(piece.z.row(i), wide.row(i).begin());
+      copy_rows(piece.z, wide.view());
     }
     wide_products.resize(piece.z.rows, v.rows);
     if (options.products) blas::gemm(false, true, 1.0, wide.view(), v, 0.0, wide_products.view());

@@ -19,8 +19,7 @@ class FeatureCache {
   enum class Form { single_, fixed16, again };
   static constexpr Index kLanes = 16, kPieceRows = 64;
 
-  using Also =
-      std::function<void(Index first, MatrixView<const float> z, std::span<const double> weights)>;
+  using Also = std::function<void(Index first, MatrixView<const float> z, WeightsView weights)>;
 
   /// Reads all rows once.  Each block, centred and weighted, is shown to `also`, unless random
   /// access will do as well.
@@ -41,7 +40,7 @@ class FeatureCache {
   std::span<const NormalEquations> folds() const { return folds_; }
   /// Targets as encoded (not centred), and weights (empty: all 1), in the order of the rows here.
   MatrixView<const double> targets() const { return y_.view(); }
-  std::span<const double> weights() const { return weights_; }
+  WeightsView weights() const { return weights_; }
 
   /// Rows are kept as they are used, and add_row() may be called.
   bool has_random_access() const {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/rows/fold_buffers.h"
 
-#include <algorithm>
-
 namespace kerf::detail {
 
 FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flush,
@@ -40,31 +38,11 @@ void FoldBuffers::finish() {
 }
 
 void FoldBuffers::append(Buffer& buffer, const RowBlock& block, Index row) {
-  RowBlock& rows = buffer.rows;
   if (buffer.filled == 0) {
-    rows.is_sparse = block.is_sparse;
-    rows.image = block.image;
-    rows.sparse.clear();
-    rows.sparse.cols = block.x().cols();
-    rows.dense.resize(block.is_sparse ? 0 : block_rows_, block.x().cols());
-    rows.targets.resize(block_rows_, block.targets.cols());
-    rows.weights.clear();
+    buffer.rows.make_room(block, block_rows_);
+    buffer.rows.wide = {};
   }
-  if (block.is_sparse) {
-    const SparseRow from = block.sparse.view().row(row);
-    rows.sparse.values.insert(rows.sparse.values.end(), from.values.begin(), from.values.end());
-    rows.sparse.columns.insert(rows.sparse.columns.end(), from.columns.begin(), from.columns.end());
-    rows.sparse.end_row();
-  } else {
-    std::ranges::copy(block.dense.row(row), rows.dense.row(buffer.filled).begin());
-  }
-  std::ranges::copy(block.targets.row(row), rows.targets.row(buffer.filled).begin());
-  // Blocks without weights may stand beside others that have them: theirs are 1.
-  if (!block.weights.empty() || !rows.weights.empty()) {
-    rows.weights.resize(buffer.filled, 1.0);
-    rows.weights.push_back(block.weights.empty() ? 1.0 : block.weights[row]);
-  }
-  ++buffer.filled;
+  buffer.rows.put(buffer.filled++, block, row);
 }
 
 void FoldBuffers::flush(Index fold) {

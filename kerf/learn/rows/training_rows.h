@@ -73,7 +73,7 @@ class TrainingRows {
     Index first = 0;  ///< rows of this fold that came before
     MatrixView<float> z;
     MatrixView<const double> y;
-    std::span<const double> weights;  ///< empty: all 1
+    WeightsView weights;
   };
   /// One pass over all rows, each fold's in order.  fold(row) = Philox(key, row) mod folds.  The
   /// first skip[fold] rows of each fold are read but not handed over.  `apart`: that fold as fold 0,
@@ -88,7 +88,7 @@ class TrainingRows {
     bool held_out = false;  ///< rows of one fold; the last of them come at the end of the pass
     const RowBlock& rows;
     MatrixView<const double> y;
-    std::span<const double> weights;  ///< empty: all 1
+    WeightsView weights;
   };
   void for_each_input(Index folds, Index held_out,
                       const std::function<void(const InputBlock&)>& receive);

@@ -19,7 +19,7 @@ Index fill_rows(const FeatureCache& cache, const FeatureCache::Piece& piece,
   for (Index i = 0; i < piece.z.rows; ++i) {
     const double h = curvatures(piece.first + i, score);
     if (!(h > 0)) continue;
-    const double w = cache.weights().empty() ? 1.0 : cache.weights()[piece.first + i];
+    const double w = cache.weights()[piece.first + i];
     const double factor = std::sqrt(h / w);  // the rows of the cache carry sqrt(w)
     const auto to = rows.row(count++);
     std::ranges::transform(piece.z.row(i), to.begin(),
@@ -83,7 +83,7 @@ void CurvatureBlocks::make(Index score, FeatureCache& cache, const Matrix<double
   for (double extra = least;; extra *= 10) {
     KERF_REQUIRE(extra <= 1e6 * (trace + 1), numeric,
                  "second derivatives of the loss are not finite");
-    std::copy_n(block_.data(), (m + 1) * (m + 1), factor.data());
+    copy_rows(block_.view(), factor.view());
     for (Index j = 0; j <= m; ++j) factor(j, j) += extra;
     if (blas::cholesky(factor.view()) == 0) return;
   }

@@ -15,11 +15,7 @@ constexpr int kMostSteps = 60, kMostInner = 60;
 constexpr double kArmijo = 1e-4;        // part of the promised decrease that a step must bring
 constexpr double kCurvatureChange = 5;  // of the mean curvature, before the factor is made anew
 
-Newton::Point copy(const Newton::Point& from) {
-  Newton::Point to{Matrix<double>(from.weights.rows(), from.weights.cols()), from.intercept};
-  std::copy_n(from.weights.data(), from.weights.rows() * from.weights.cols(), to.weights.data());
-  return to;
-}
+Newton::Point copy(const Newton::Point& from) { return {from.weights.copy(), from.intercept}; }
 
 }  // namespace
 

@@ -77,9 +77,7 @@ class Newton {
   /// to += factor from, with a factor for each group.
   void add(Point& to, const PerGroup& factor, const Point& from) const;
   /// Of a row, and of one in training: 0 for the fold held out.
-  double full_weight_of(Index row) const {
-    return cache_.weights().empty() ? 1.0 : cache_.weights()[row];
-  }
+  double full_weight_of(Index row) const { return cache_.weights()[row]; }
   double weight_of(Index row) const { return fold_[row] == without_ ? 0 : full_weight_of(row); }
   Matrix<double> scores_of(const Point& point);
   /// (1/n) sum w_i q_i z_i + 2 lambda v, where q_i comes from `rows_of`; and sums of w_i q_i.

@@ -10,44 +10,12 @@
 #include "kerf/core/error.h"
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
+#include "tests/oracle/fits.h"
 
 namespace kerf::detail {
 namespace {
 
-struct Data {
-  Matrix<float> x;
-  Matrix<double> y;
-};
-
-/// Classes by the angle of the first two inputs, a tenth of the labels moved on by one.
-Data make_data(Index rows, Index classes) {
-  Data data{Matrix<float>(rows, 3), Matrix<double>(rows, 1)};
-  for (Index i = 0; i < rows; ++i) {
-    const auto at = static_cast<std::uint64_t>(i);
-    for (Index j = 0; j < 3; ++j)
-      data.x(i, j) =
-          static_cast<float>(rng::normal(rng::Key{15}, at * 3 + static_cast<std::uint64_t>(j)));
-    const double turn = std::atan2(data.x(i, 0), data.x(i, 1)) / (2 * 3.14159265358979) + 0.5;
-    auto label = std::min(static_cast<Index>(turn * static_cast<double>(classes)), classes - 1);
-    if (rng::uniform(rng::Key{16}, at) < 0.1) label = (label + 1) % classes;
-    data.y(i, 0) = static_cast<double>(label);
-  }
-  return data;
-}
-
-std::vector<std::string> names(Index classes) {
-  std::vector<std::string> all;
-  for (Index k = 0; k < classes; ++k) all.push_back(std::to_string(k));
-  return all;
-}
-
-FitResult fit_on(const Data& data, Index classes, const FitOptions& options,
-                 const std::string& features = "64", const Progress& progress = {}) {
-  MemorySource source(data.x.view(), data.y.view(), 100);
-  const DataSummary summary = summarise(source, Task::classification, names(classes), rng::Key{1});
-  return fit(source, summary, "rff", {{"features", features}, {"bandwidth", "1.5"}}, options, 0,
-             progress);
-}
+using namespace oracle;
 
 Score score_on(const Model& model, const Data& data) {
   MemorySource source(data.x.view(), data.y.view(), 100);
@@ -105,12 +73,7 @@ TEST(ClassificationLoss, SurvivesHugeScores) {
 /// |gradient of F| at a model, relative to that at zero weights, by obvious sums in double.
 double gradient_size(const Model& model, const Data& data, Loss loss, double lambda,
                      const std::vector<double>& class_weight) {
-  const Predictor predictor(model);
-  MemorySource source(data.x.view(), {}, data.x.rows());
-  RowBlock block;
-  source.next(block);
-  Matrix<float> z;
-  predictor.features(block, z);
+  const Matrix<float> z = features_of(model, data);
   const Index m = z.cols(), outputs = model.outputs(), scores = outputs == 2 ? 1 : outputs;
   const auto size_at = [&](double factor) {
     Matrix<double> g(scores, m + 1);
@@ -150,11 +113,11 @@ class NewtonSolver : public ::testing::TestWithParam<std::tuple<Loss, int>> {};
 
 TEST_P(NewtonSolver, EndsWhereTheGradientIsZero) {
   const auto [loss, classes] = GetParam();
-  const Data data = make_data(600, classes);
+  const Data data = ring_of_classes(600, classes);
   FitOptions options;
   options.loss = loss;
   options.lambda = 1e-4;
-  auto result = fit_on(data, classes, options);
+  auto result = fit_classes(data, classes, options);
   EXPECT_EQ(result.report.solver, "newton");
   EXPECT_LT(gradient_size(result.model, data, loss, 1e-4, {}), 0.01);
   EXPECT_GT(score_on(result.model, data).accuracy, 0.8);
@@ -162,7 +125,8 @@ TEST_P(NewtonSolver, EndsWhereTheGradientIsZero) {
   std::vector<double> count(classes, 0.0);
   for (Index i = 0; i < 600; ++i) count[data.y(i, 0)] += 1;
   for (double& c : count) c = 600 / (classes * c);
-  EXPECT_LT(gradient_size(fit_on(data, classes, options).model, data, loss, 1e-4, count), 0.01);
+  EXPECT_LT(gradient_size(fit_classes(data, classes, options).model, data, loss, 1e-4, count),
+            0.01);
 }
 INSTANTIATE_TEST_SUITE_P(All, NewtonSolver,
                          ::testing::Combine(::testing::Values(Loss::logistic, Loss::squared_hinge),
@@ -172,12 +136,7 @@ INSTANTIATE_TEST_SUITE_P(All, NewtonSolver,
 /// `column`, less those of class `minus` if there is one.
 double hinge_objective(const Model& model, const Data& data, Index label, Index column, Index minus,
                        double lambda) {
-  const Predictor predictor(model);
-  MemorySource source(data.x.view(), {}, data.x.rows());
-  RowBlock block;
-  source.next(block);
-  Matrix<double> f;
-  predictor.scores(block, f);
+  const Matrix<double> f = scores_of(model, data);
   double sum = 0;
   for (Index i = 0; i < f.rows(); ++i) {
     const double sign = static_cast<Index>(data.y(i, 0)) == label ? 1 : -1;
@@ -196,19 +155,19 @@ double hinge_objective(const Model& model, const Data& data, Index label, Index 
 // estimate); with few features (blocks) and many.
 TEST(NewtonSolver, EveryClassIsMinimisedAsIfAlone) {
   constexpr Index kClasses = 6;
-  const Data data = make_data(500, kClasses);
+  const Data data = ring_of_classes(500, kClasses);
   const std::pair<const char*, double> cases[] = {{"64", 1e-3}, {"64", 1e-5}, {"400", 1e-3}};
   for (const auto& [features, lambda] : cases) {
     FitOptions options;
     options.loss = Loss::squared_hinge;
     options.lambda = lambda;
-    const Model together = fit_on(data, kClasses, options, features).model;
+    const Model together = fit_classes(data, kClasses, options, features).model;
     double alone_total = 0;
     std::vector<double> excess;
     for (Index k = 0; k < kClasses; ++k) {
-      Data two = make_data(500, kClasses);
+      Data two = ring_of_classes(500, kClasses);
       for (Index i = 0; i < 500; ++i) two.y(i, 0) = data.y(i, 0) == static_cast<double>(k) ? 1 : 0;
-      const Model alone = fit_on(two, 2, options, features).model;
+      const Model alone = fit_classes(two, 2, options, features).model;
       const double least = hinge_objective(alone, two, 1, 1, 0, lambda);
       alone_total += least;
       excess.push_back(hinge_objective(together, data, k, k, -1, lambda) - least);
@@ -221,7 +180,7 @@ TEST(NewtonSolver, EveryClassIsMinimisedAsIfAlone) {
 // A tenth of the labels is wrong: no model knows the class better than -0.9 log 0.9 - 0.1 log 0.1 =
 // 0.325 on average.  Uncalibrated, a squared hinge's scores taken as logits give much more.
 TEST(NewtonSolver, ChoosesLambdaAndItsProbabilitiesAreCalibrated) {
-  const Data train = make_data(3000, 3), more = make_data(6000, 3);
+  const Data train = ring_of_classes(3000, 3), more = ring_of_classes(6000, 3);
   Data test{Matrix<float>(3000, 3), Matrix<double>(3000, 1)};
   for (Index i = 0; i < 3000; ++i) {
     std::ranges::copy(more.x.row(3000 + i), test.x.row(i).begin());
@@ -230,7 +189,7 @@ TEST(NewtonSolver, ChoosesLambdaAndItsProbabilitiesAreCalibrated) {
   for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
     FitOptions options;
     options.loss = loss;
-    const auto [model, report] = fit_on(train, 3, options, "256");
+    const auto [model, report] = fit_classes(train, 3, options, "256");
     ASSERT_TRUE(model.temperature.has_value());
     EXPECT_GE(report.path.size(), 3u);
     for (const auto& point : report.path) EXPECT_LE(*report.cv_error, point.cv_error);
@@ -244,63 +203,63 @@ TEST(NewtonSolver, ChoosesLambdaAndItsProbabilitiesAreCalibrated) {
 
 // Rows that can be told apart, and next to no penalty: the loss falls on and on towards 0.
 TEST(NewtonSolver, SaysWhenItDidNotConverge) {
-  Data data = make_data(300, 2);
+  Data data = ring_of_classes(300, 2);
   for (Index i = 0; i < 300; ++i) data.y(i, 0) = data.x(i, 0) > 0 ? 1 : 0;
   FitOptions options;
   options.loss = Loss::logistic;
   options.lambda = 1e-40;
-  const auto stopped = fit_on(data, 2, options).report;
+  const auto stopped = fit_classes(data, 2, options).report;
   EXPECT_GT(stopped.residual, 1e-4);
   ASSERT_EQ(stopped.warnings.size(), 1u);
   EXPECT_NE(stopped.warnings[0].find("raise lambda"), std::string::npos) << stopped.warnings[0];
   options.lambda = 1e-4;
-  const auto converged = fit_on(data, 2, options).report;
+  const auto converged = fit_classes(data, 2, options).report;
   EXPECT_LE(converged.residual, 1e-5);
   EXPECT_TRUE(converged.warnings.empty());
 }
 
 TEST(NewtonSolver, IsForClasses) {
-  const Data data = make_data(100, 2);
+  const Data data = ring_of_classes(100, 2);
   MemorySource source(data.x.view(), data.y.view());
   const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
   FitOptions options;
   options.loss = Loss::logistic;
   EXPECT_THROW(fit(source, summary, "rff", {{"features", "8"}}, options), Error);
   options.solver = "cholesky";
-  EXPECT_THROW(fit_on(data, 2, options), Error);
+  EXPECT_THROW(fit_classes(data, 2, options), Error);
 }
 
 // Early-stopped gradients end where the minimiser does, as far as accuracy tells.  A tenth of the
 // labels is wrong, so that no model has more than 0.9 + what it learned by heart.
 TEST(Sgd, ComesNearTheMinimiser) {
-  const Data train = make_data(4000, 3);
+  const Data train = ring_of_classes(4000, 3);
   for (const Loss loss : {Loss::squared, Loss::logistic, Loss::squared_hinge}) {
     FitOptions options;
     options.loss = loss;
-    const double best = score_on(fit_on(train, 3, options, "256").model, train).accuracy;
+    const double best = score_on(fit_classes(train, 3, options, "256").model, train).accuracy;
     EXPECT_GT(best, 0.85);
     options.solver = "sgd";
     options.sgd.batch = 64;
     for (const Schedule schedule : {Schedule::adagrad, Schedule::inverse}) {
       options.sgd.schedule = schedule;
-      const auto [model, report] = fit_on(train, 3, options, "256");
+      const auto [model, report] = fit_classes(train, 3, options, "256");
       EXPECT_GE(report.passes, 3);
       EXPECT_GT(score_on(model, train).accuracy, best - 0.03)
-          << kLossNames[static_cast<int>(loss)] << static_cast<int>(schedule);
+          << name_of(loss) << static_cast<int>(schedule);
     }
   }
 }
 
 // Some of 60 folds of 60 rows are empty, the first one in a third of the seeds.
 TEST(NewtonSolver, HoldsOutAFoldThatHasRows) {
-  const Data data = make_data(60, 3);
+  const Data data = ring_of_classes(60, 3);
   for (const Loss loss : {Loss::logistic, Loss::squared_hinge})
     for (Index seed = 1; seed <= 8; ++seed) {
       FitOptions options;
       options.loss = loss;
       options.folds = 60;
       options.seed = seed;
-      const auto report = fit_on(data, 3, options, "8").report;
+      const auto report = fit_classes(data, 3, options, "8").report;
       // The hinge of a row may be 0, the logistic loss of one is not.
       EXPECT_TRUE(loss == Loss::squared_hinge || *report.cv_error > 0) << seed;
       EXPECT_GT(report.temperature.value_or(1e3), 1e-3) << seed;
@@ -309,12 +268,12 @@ TEST(NewtonSolver, HoldsOutAFoldThatHasRows) {
 }
 
 TEST(Solvers, SayWhyNoneOfThemServes) {
-  const Data data = make_data(200, 3);
+  const Data data = ring_of_classes(200, 3);
   FitOptions options;
   options.loss = Loss::logistic;
   options.lambda_per_target = true;
   try {
-    fit_on(data, 3, options);
+    fit_classes(data, 3, options);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
@@ -326,7 +285,7 @@ TEST(Solvers, SayWhyNoneOfThemServes) {
 // The loss of rows that the fit has not seen is convex in t: where it is less than at t/2 and 2 t,
 // the best t lies between the two.  200 rows give t to some 10 % (one standard deviation).
 TEST(Probabilities, AreCalibratedWhereLambdaIsGiven) {
-  const Data train = make_data(1000, 3), more = make_data(3000, 3);
+  const Data train = ring_of_classes(1000, 3), more = ring_of_classes(3000, 3);
   Data test{Matrix<float>(2000, 3), Matrix<double>(2000, 1)};
   for (Index i = 0; i < 2000; ++i) {
     std::ranges::copy(more.x.row(1000 + i), test.x.row(i).begin());
@@ -349,9 +308,9 @@ TEST(Probabilities, AreCalibratedWhereLambdaIsGiven) {
     options.solver = c.solver;
     options.loss = c.loss;
     options.lambda = c.lambda;
-    auto [model, report] = fit_on(train, 3, options, c.features);
+    auto [model, report] = fit_classes(train, 3, options, c.features);
     const std::string name =
-        fmt::format("{} {} {}", c.solver, kLossNames[static_cast<int>(c.loss)], c.lambda);
+        fmt::format("{} {} {}", c.solver, name_of(c.loss), c.lambda);
     ASSERT_TRUE(model.temperature.has_value()) << name;
     EXPECT_EQ(model.temperature, report.temperature);
     EXPECT_EQ(report.lambda, c.lambda);
@@ -365,40 +324,41 @@ TEST(Probabilities, AreCalibratedWhereLambdaIsGiven) {
 
 // The same fold is held out, of the same sums but for the order in which they are added.
 TEST(Probabilities, AreTheSameWhetherLambdaIsGivenOrChosen) {
-  const Data data = make_data(1000, 3);
+  const Data data = ring_of_classes(1000, 3);
   for (const std::string solver : {"cholesky", "pcg", "newton"}) {
     FitOptions options;
     options.solver = solver;
     options.loss = solver == "newton" ? Loss::logistic : Loss::squared;
-    const FitReport chosen = fit_on(data, 3, options).report;
+    const FitReport chosen = fit_classes(data, 3, options).report;
     options.lambda = chosen.lambda;
-    const FitReport given = fit_on(data, 3, options).report;
+    const FitReport given = fit_classes(data, 3, options).report;
     EXPECT_NEAR(given.temperature.value_or(0), *chosen.temperature, 0.01 * *chosen.temperature);
     EXPECT_FALSE(given.cv_error.has_value());
   }
 }
 
 TEST(Probabilities, AreCalibratedWithEveryValidation) {
-  const Data data = make_data(1000, 3);
+  const Data data = ring_of_classes(1000, 3);
   for (const Validation validation : {Validation::gcv, Validation::leave_one_out}) {
     FitOptions options;
     options.solver = "cholesky";
     options.validation = validation;
-    const FitReport report = fit_on(data, 3, options).report;
+    const FitReport report = fit_classes(data, 3, options).report;
     options.validation = Validation::folds;
     options.lambda = report.lambda;
-    EXPECT_NEAR(report.temperature.value_or(0), *fit_on(data, 3, options).report.temperature, 0.01);
+    EXPECT_NEAR(report.temperature.value_or(0), *fit_classes(data, 3, options).report.temperature,
+                0.01);
   }
 }
 
 // Both see rows that were left out, one a fold of five and the other all five: 400 against 2,000 rows.
 TEST(Pcg, CalibratesProbabilitiesAsCholeskyDoes) {
-  const Data data = make_data(2000, 3);
+  const Data data = ring_of_classes(2000, 3);
   double found[2];
   for (const std::string solver : {"pcg", "cholesky"}) {
     FitOptions options;
     options.solver = solver;
-    const auto [model, report] = fit_on(data, 3, options);
+    const auto [model, report] = fit_classes(data, 3, options);
     found[solver == "pcg"] = report.temperature.value_or(0);
     EXPECT_EQ(model.temperature, report.temperature);
   }

@@ -8,6 +8,7 @@
 #include "kerf/learn/ridge/ridge.h"
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/block_cg.h"
+#include "kerf/linalg/dot.h"
 
 namespace kerf::detail {
 namespace {
@@ -45,9 +46,7 @@ class RowSums {
     const Index m = v.cols, rows = end - begin;
     wide_.resize(rows, m);
     numbers_.resize(rows, out.rows);
-    const auto root = [&](Index i) {
-      return block.weights.empty() ? 1.0 : std::sqrt(block.weights[begin + i]);
-    };
+    const auto root = [&](Index i) { return std::sqrt(block.weights[begin + i]); };
     parallel_for(rows, kPiece, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         const float* z = block.z.row(begin + i).data();
@@ -61,8 +60,7 @@ class RowSums {
     if (targets) add_targets(block, begin, rows, v.rows, root);
     parallel_for(m, kRows, [&](Index first, Index last) {
       const MatrixView<const double> columns{wide_.data() + first, rows, last - first, m};
-      blas::gemm(true, false, 1.0, numbers_.view(), columns, 1.0,
-                 {out.data + first, out.rows, last - first, out.stride});
+      blas::gemm(true, false, 1.0, numbers_.view(), columns, 1.0, out.columns(first, last));
     });
   }
 
@@ -88,17 +86,11 @@ class RowSums {
   std::vector<double> target_sums_;
 };
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
-  return sum;
-}
-
 /// products := (G - s s^T/n) v, given G v; vectors are rows.
 void centre(MatrixView<const double> v, std::span<const double> s, double n,
             MatrixView<double> products) {
   for (Index k = 0; k < v.rows; ++k) {
-    const double along = dot(s, v.row(k)) / n;
+    const double along = dot_in_order(s, v.row(k)) / n;
     for (Index j = 0; j < v.cols; ++j) products(k, j) -= s[j] * along;
   }
 }
@@ -136,7 +128,7 @@ Refined refine_ridge(TrainingRows& rows, const Origin& origin, MatrixView<const 
   result.model.weights.resize(m, outputs);
   for (Index t = 0; t < outputs; ++t) {
     for (Index j = 0; j < m; ++j) result.model.weights(j, t) = w(t, j);
-    result.model.intercept.push_back((sums.target_sums()[t] - dot(s, w.row(t))) / n);
+    result.model.intercept.push_back((sums.target_sums()[t] - dot_in_order(s, w.row(t))) / n);
   }
   undo_origin(origin, result.model);
   return result;

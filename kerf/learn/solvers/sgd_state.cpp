@@ -48,7 +48,7 @@ void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
     const Index count = end - begin;
     const MatrixView<const float>& z = batch.features;
     Matrix<float> gradient(weights.rows(), count);
-    times_rows(batch.derivatives, {z.data + begin, z.rows, count, z.stride}, gradient.view());
+    times_rows(batch.derivatives, z.columns(begin, begin + count), gradient.view());
     const float* const centre = batch.centre.data() + begin;
     for (Index k = 0; k < weights.rows(); ++k) {
       const auto sum = static_cast<float>(batch.derivative_sums[k]);
@@ -70,18 +70,18 @@ void SgdState::step(const SgdBatch& batch, const SgdStep& how) {
 }
 
 void SgdState::save(ArrayWriter& arrays, const std::string& prefix) const {
-  arrays.add((prefix + "weights").c_str(), weights.view());
-  arrays.add((prefix + "squares").c_str(), squares.view());
-  arrays.add((prefix + "intercept").c_str(), std::span<const double>(intercept));
-  arrays.add((prefix + "intercept-squares").c_str(), std::span<const double>(intercept_squares));
+  arrays.add(prefix + "weights", weights.view());
+  arrays.add(prefix + "squares", squares.view());
+  arrays.add(prefix + "intercept", std::span<const double>(intercept));
+  arrays.add(prefix + "intercept-squares", std::span<const double>(intercept_squares));
 }
 
 void SgdState::load(ArrayReader& arrays, const std::string& prefix) {
   const Index scores = weights.rows(), features = weights.cols();
-  weights = arrays.matrix<float>((prefix + "weights").c_str());
-  squares = arrays.matrix<float>((prefix + "squares").c_str());
-  intercept = arrays.vector<double>((prefix + "intercept").c_str());
-  intercept_squares = arrays.vector<double>((prefix + "intercept-squares").c_str());
+  weights = arrays.matrix<float>(prefix + "weights");
+  squares = arrays.matrix<float>(prefix + "squares");
+  intercept = arrays.vector<double>(prefix + "intercept");
+  intercept_squares = arrays.vector<double>(prefix + "intercept-squares");
   KERF_REQUIRE(weights.rows() == scores && weights.cols() == features && squares.rows() == scores &&
                    squares.cols() == features && std::ssize(intercept) == scores &&
                    std::ssize(intercept_squares) == scores,
@@ -89,9 +89,9 @@ void SgdState::load(ArrayReader& arrays, const std::string& prefix) {
                weights.cols(), scores, features);
 }
 
-void SgdProgress::save(ArrayWriter& arrays, std::vector<double>& numbers) const {
-  numbers = {static_cast<double>(next), best, static_cast<double>(waited), rate};
-  arrays.add("numbers", std::span<const double>(numbers));
+void SgdProgress::save(ArrayWriter& arrays) const {
+  arrays.add_numbers("numbers",
+                     {static_cast<double>(next), best, static_cast<double>(waited), rate});
   arrays.add("origin", std::span<const float>(origin.features));
   arrays.add("targets", std::span<const double>(origin.targets));
   arrays.add("scales", std::span<const double>(target_scale));

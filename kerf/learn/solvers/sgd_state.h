@@ -46,8 +46,7 @@ struct SgdProgress {
   Origin origin;
   std::vector<double> target_scale;
 
-  /// `numbers` must live as long as the writer, which points into it.
-  void save(ArrayWriter& arrays, std::vector<double>& numbers) const;
+  void save(ArrayWriter& arrays) const;
   /// Error (data) if it is of another number of features or outputs.
   void load(ArrayReader& arrays, Index features, Index outputs);
 };

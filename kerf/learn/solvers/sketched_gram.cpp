@@ -20,7 +20,7 @@ SketchedGram::SketchedGram(Index features, rng::Key key) : features_(features) {
   ones_.emplace(rows, 1, kNonzeros, key);
 }
 
-void SketchedGram::add(Index first, MatrixView<const float> z, std::span<const double> weights) {
+void SketchedGram::add(Index first, MatrixView<const float> z, WeightsView weights) {
   rows_->add(first, z);
   add_weights(first, z.rows, weights);
 }
@@ -33,10 +33,9 @@ void SketchedGram::add_kept(const FeatureCache& cache) {
   add_weights(0, cache.rows(), cache.weights());
 }
 
-void SketchedGram::add_weights(Index first, Index rows, std::span<const double> weights) {
+void SketchedGram::add_weights(Index first, Index rows, WeightsView weights) {
   Matrix<float> roots(rows, 1);
-  for (Index i = 0; i < rows; ++i)
-    roots(i, 0) = weights.empty() ? 1.0f : static_cast<float>(std::sqrt(weights[i]));
+  for (Index i = 0; i < rows; ++i) roots(i, 0) = static_cast<float>(std::sqrt(weights[i]));
   ones_->add(first, MatrixView<const float>(roots.view()));
 }
 

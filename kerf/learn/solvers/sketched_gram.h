@@ -33,14 +33,14 @@ class SketchedGram {
 
   /// Takes the blocks of rows that a cache is filled with ...
   FeatureCache::Also as_they_come() {
-    return [this](Index first, MatrixView<const float> z, std::span<const double> weights) {
+    return [this](Index first, MatrixView<const float> z, WeightsView weights) {
       add(first, z, weights);
     };
   }
   /// ... or those that it keeps, if it has not shown them.
   void add_kept(const FeatureCache& cache);
   /// Rows number first, first + 1, ...: centred and weighted, with the roots of their weights.
-  void add(Index first, MatrixView<const float> z, std::span<const double> weights);
+  void add(Index first, MatrixView<const float> z, WeightsView weights);
   /// No more rows; `sum` is s, n the sum of the weights.  The sketch is freed.
   void finish(std::span<const double> sum, double n, Precision precision);
 
@@ -54,7 +54,7 @@ class SketchedGram {
 
  private:
   /// S sqrt w.
-  void add_weights(Index first, Index rows, std::span<const double> weights);
+  void add_weights(Index first, Index rows, WeightsView weights);
 
   Index features_;
   std::optional<RowOsnap> rows_, ones_;

@@ -92,7 +92,7 @@ double feature_pass_seconds(const Problem& p) {
 SolverChoice choose_solver(const Problem& problem) {
   KERF_REQUIRE(problem.options.loss == Loss::squared || problem.classification, usage,
                "{} is for classification; regression has the squared loss",
-               spell("loss", kLossNames[static_cast<int>(problem.options.loss)]));
+               spell("loss", name_of(problem.options.loss)));
   if (problem.options.solver != kAutoSolver) {
     const SolverEntry& entry = find_solver(problem.options.solver);
     const std::string refusal = entry.refuses(problem);

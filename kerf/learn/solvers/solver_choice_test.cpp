@@ -9,35 +9,12 @@
 #include "kerf/learn/rows/feature_cache.h"
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/learn/solvers/solver.h"
+#include "tests/oracle/fits.h"
 
 namespace kerf::detail {
 namespace {
 
-struct Data {
-  Matrix<float> x;
-  Matrix<double> y;
-};
-
-/// Smooth functions of three inputs with a little noise, one for each target.
-Data make_data(Index rows, Index targets) {
-  Data data{Matrix<float>(rows, 3), Matrix<double>(rows, targets)};
-  for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < 3; ++j)
-      data.x(i, j) =
-          static_cast<float>(rng::normal(rng::Key{5}, static_cast<std::uint64_t>(i * 3 + j)));
-    for (Index t = 0; t < targets; ++t)
-      data.y(i, t) = 5 + std::sin((1.0 + static_cast<double>(t)) * data.x(i, 0)) +
-                     std::cos(data.x(i, 1)) * data.x(i, 2) +
-                     0.1 * rng::normal(rng::Key{6}, static_cast<std::uint64_t>(i * targets + t));
-  }
-  return data;
-}
-
-FitResult fit_on(const Data& data, const std::string& features, const FitOptions& options) {
-  MemorySource source(data.x.view(), data.y.view(), 100);
-  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
-  return fit(source, summary, "rff", {{"features", features}, {"bandwidth", "2"}}, options);
-}
+using namespace oracle;
 
 TEST(SolverChoice, FollowsSizeAndMemory) {
   FitOptions options;
@@ -74,7 +51,7 @@ TEST(SolverChoice, LeavesStochasticGradientsToWhoNamesThem) {
 
 // 400,000 x 8 rows with 2,048 features took 3.3 GB for pcg, where 100 MB do at little more time.
 TEST(SolverChoice, TakesAQuarterOfWhatIsFree) {
-  const Data data = make_data(500, 1);
+  const Data data = smooth_targets(500, 1);
   FitOptions options;
   options.lambda = 1e-3;
   FitOptions chosen;
@@ -84,7 +61,7 @@ TEST(SolverChoice, TakesAQuarterOfWhatIsFree) {
   EXPECT_EQ(memory_budget(12345), 12345);
   EXPECT_NEAR(static_cast<double>(memory_budget(0)), 0.25 * static_cast<double>(available_memory()),
               0.05 * static_cast<double>(available_memory()));
-  const auto report = fit_on(data, "64", options).report;
+  const auto report = fit_targets(data, "64", options).report;
   EXPECT_EQ(report.memory_note, "");
   // The problem that a fit poses: whatever is free, only a quarter of it is there to be used.
   MemorySource source(data.x.view(), data.y.view(), 100);
@@ -133,12 +110,12 @@ TEST(IterationPlan, KeepsToTheMemoryAndCountsWhatIsHeld) {
 }
 
 TEST(SolverChoice, PassesOverNoOptionInSilence) {
-  const Data data = make_data(60, 1);
+  const Data data = smooth_targets(60, 1);
   const auto refusal = [&](const char* features, auto change) {
     FitOptions options;
     change(options);
     try {
-      fit_on(data, features, options);
+      fit_targets(data, features, options);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
       return std::string(error.what());
@@ -184,11 +161,11 @@ TEST(SolverTable, NamesAllAndKeepsTheNumbersOfCheckpoints) {
 }
 
 TEST(SolverChoice, SaysWhyASolverCannot) {
-  const Data data = make_data(300, 1);
+  const Data data = smooth_targets(300, 1);
   FitOptions options;
   options.solver = "dual";
   try {
-    fit_on(data, "64", options);
+    fit_targets(data, "64", options);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);

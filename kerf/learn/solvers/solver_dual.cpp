@@ -22,11 +22,10 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
   std::vector<double> weights;
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().accumulate);
-    for (Index i = 0; i < block.z.rows; ++i) {
-      std::ranges::copy(block.z.row(i), z.row(block.first + i).begin());
-      std::ranges::copy(block.y.row(i), y.row(block.first + i).begin());
-    }
-    weights.insert(weights.end(), block.weights.begin(), block.weights.end());
+    copy_rows(block.z, z.view().slice(block.first, block.first + block.z.rows));
+    copy_rows(block.y, y.view().slice(block.first, block.first + block.z.rows));
+    const auto more = block.weights.values();
+    weights.insert(weights.end(), more.begin(), more.end());
   });
   const Stopwatch watch(rows.seconds().solve);
   DualFit solved =

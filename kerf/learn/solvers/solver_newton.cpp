@@ -74,9 +74,8 @@ double NewtonFit::judge(Newton& newton, double lambda, Newton::Point& point) {
 void NewtonFit::save(const Newton::Point& point, Stage stage, bool always) const {
   if (!problem_.checkpoint || !(always || problem_.checkpoint->due())) return;
   ArrayWriter arrays;
-  const double number[] = {static_cast<double>(stage)};
   errors_.save(arrays);
-  arrays.add("stage", std::span<const double>(number));
+  arrays.add_numbers("stage", {static_cast<double>(stage)});
   arrays.add("weights", point.weights.view());
   arrays.add("intercept", std::span<const double>(point.intercept));
   problem_.checkpoint->save("state", arrays);
@@ -106,7 +105,7 @@ double NewtonFit::choose(Newton& newton, double unit, Newton::Point& point) {
   auto grid = parse_lambda_grid(options_.lambda_grid);
   for (const double lambda : grid) {
     KERF_REQUIRE(lambda > 0, usage, "lambda must be positive for the {} loss",
-                 kLossNames[static_cast<int>(options_.loss)]);
+                 name_of(options_.loss));
     judge(newton, lambda, point);
   }
   if (grid.empty()) {
@@ -165,7 +164,7 @@ LinearModel NewtonFit::run() {
   outcome_.lambda =
       options_.lambda ? *options_.lambda : choose(newton, gram.mean_diagonal() / n, point);
   KERF_REQUIRE(outcome_.lambda > 0, usage, "lambda must be positive for the {} loss",
-               kLossNames[static_cast<int>(options_.loss)]);
+               name_of(options_.loss));
   outcome_.temperature = 1;
   if (held_out_ >= 0) {
     newton.minimise(outcome_.lambda, held_out_, kChoiceTolerance, point);

@@ -59,8 +59,10 @@ Matrix<double> stacked(const std::vector<const Matrix<double>*>& parts, Index co
   for (const auto* part : parts) rows += part->rows();
   Matrix<double> all(rows, cols);
   Index at = 0;
-  for (const auto* part : parts)
-    for (Index i = 0; i < part->rows(); ++i) std::ranges::copy(part->row(i), all.row(at++).begin());
+  for (const auto* part : parts) {
+    copy_rows(part->view(), all.view().slice(at, at + part->rows()));
+    at += part->rows();
+  }
   return all;
 }
 
@@ -130,8 +132,7 @@ std::vector<double> PcgFit::held_out_errors(MatrixView<const double> w,
                     [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
                       for (Index i = 0; i < products.rows && piece.fold == judge_; ++i) {
                         const auto row = static_cast<std::size_t>(piece.first + i);
-                        const double weight =
-                            cache_->weights().empty() ? 1.0 : cache_->weights()[row];
+                        const double weight = cache_->weights()[row];
                         for (Index k = 0; k < products.cols; ++k) {
                           const auto t = static_cast<std::size_t>(k % outputs);
                           // Products are of sqrt(w) (z - c).
@@ -257,7 +258,7 @@ void PcgFit::calibrate() {
   const auto keep = [&](const FeatureCache::Piece& piece, MatrixView<double> products) {
     for (Index i = 0; i < products.rows && piece.fold == judge_; ++i) {
       const auto row = static_cast<std::size_t>(piece.first + i);
-      const double w = cache_->weights().empty() ? 1.0 : cache_->weights()[row];
+      const double w = cache_->weights()[row];
       for (Index t = 0; t < products.cols; ++t)
         scores(place[row], t) = (w > 0 ? products(i, t) / std::sqrt(w) : 0.0) +
                                 held_out_.intercepts[t] + cache_->origin().targets[t];
@@ -302,7 +303,7 @@ Matrix<double> PcgFit::solve(double lambda) {
     outcome_.warnings.push_back(fmt::format(
         "the iterations stopped at a residual of {:.2g} after {} passes: the system is "
         "beyond {} precision; raise {}{}",
-        outcome_.residual, passes, kPrecisionNames[static_cast<int>(options_.precision)],
+        outcome_.residual, passes, name_of(options_.precision),
         spell("lambda"),
         options_.precision == Precision::single_ ? " or take " + spell("precision", "double")
                                                  : ""));

@@ -133,7 +133,7 @@ class SgdFit {
   SgdState state_, best_;
   Index folds_, held_out_;
   SgdProgress progress_;
-  RowBlock inputs_;  // of a batch
+  InputRows inputs_;  // of a batch
   Matrix<float> batch_, products_;
   std::vector<double> scores_, intercept_gradient_;
   std::optional<HeldOutRows> held_out_rows_;  // while such rows come
@@ -141,16 +141,12 @@ class SgdFit {
   double right_ = 0;  // weight of rows whose largest score is their class's, since it was set to 0
 };
 
-double weight_of(const TrainingRows::InputBlock& block, Index row) {
-  return block.weights.empty() ? 1.0 : block.weights[row];
-}
-
 /// Scores to derivatives, in place; returns the row's loss (of several targets: their mean).
 double SgdFit::row_gradient(const Block& block, Index row, std::span<double> scores) {
   const auto y = block.y.row(row);
   double value = 0;
   if (loss_ == Loss::squared) {
-    if (held_out_rows_) held_out_rows_->add(y, scores, progress_, weight_of(block, row));
+    if (held_out_rows_) held_out_rows_->add(y, scores, progress_, block.weights[row]);
     for (std::size_t k = 0; k < scores.size(); ++k) {
       const double rest =
           scores[k] - (y[k] - progress_.origin.targets[k]) / progress_.target_scale[k];
@@ -162,8 +158,8 @@ double SgdFit::row_gradient(const Block& block, Index row, std::span<double> sco
   const Index label = std::ranges::max_element(y) - y.begin();
   const Index guess = scores.size() == 1 ? (scores[0] > 0 ? 1 : 0)
                                          : std::ranges::max_element(scores) - scores.begin();
-  if (guess == label) right_ += weight_of(block, row);
-  if (held_out_rows_) held_out_rows_->scores.add(scores, label, weight_of(block, row));
+  if (guess == label) right_ += block.weights[row];
+  if (held_out_rows_) held_out_rows_->scores.add(scores, label, block.weights[row]);
   value = loss_value(loss_, label, scores);
   std::vector<double> out(scores.size());
   loss_gradient(loss_, label, scores, out);
@@ -174,21 +170,10 @@ double SgdFit::row_gradient(const Block& block, Index row, std::span<double> sco
 void SgdFit::make_features(const Block& block, std::span<const Index> which) {
   const auto size = static_cast<Index>(which.size());
   batch_.resize(size, rows_.features());
-  if (block.rows.is_sparse) {
-    inputs_.sparse.clear();
-    inputs_.sparse.cols = block.rows.sparse.cols;
-    for (const Index i : which) {
-      const SparseRow row = block.rows.sparse.view().row(i);
-      for (std::size_t k = 0; k < row.values.size(); ++k)
-        inputs_.sparse.push(row.columns[k], row.values[k]);
-      inputs_.sparse.end_row();
-    }
-    return rows_.features(inputs_.sparse.view(), batch_.view());
-  }
-  inputs_.dense.resize(size, block.rows.dense.cols());
-  for (Index i = 0; i < size; ++i)
-    std::ranges::copy(block.rows.dense.row(which[i]), inputs_.dense.row(i).begin());
-  rows_.features(inputs_.dense.view(), batch_.view());
+  const RowsView x = block.rows.is_sparse ? block.rows.x() : RowsView(block.rows.dense.view());
+  inputs_.make_room(x, size);
+  for (Index i = 0; i < size; ++i) inputs_.put(i, x, which[i]);
+  rows_.features(inputs_.x(), batch_.view());
 }
 
 std::vector<double> SgdFit::multiply(const Block& block, std::span<const Index> which,
@@ -217,7 +202,7 @@ double SgdFit::evaluate(const Block& block, std::span<const Index> which, const 
   double loss = 0;
   for (Index i = 0; i < size; ++i) {
     const Index row = which[i];
-    const double w = weight_of(block, row);
+    const double w = block.weights[row];
     for (Index k = 0; k < count_; ++k) scores_[k] = products_(i, k) + offset[k];
     loss += w * row_gradient(block, row, scores_);
     for (Index k = 0; k < count_; ++k) {
@@ -237,7 +222,7 @@ double SgdFit::learn(const Block& block, Index rows, SgdState& state, double rat
     double batch_weight = 0;
     for (Index i = b; i < rows; i += batches) {
       which.push_back(i);
-      batch_weight += weight_of(block, i);
+      batch_weight += block.weights[i];
     }
     if (!(batch_weight > 0)) continue;
     loss += evaluate(block, which, state);
@@ -305,7 +290,7 @@ void SgdFit::in_order(const Block& block,
 void SgdFit::hold_out(const Block& block, double& loss, double& weight) {
   in_order(block, [&](std::span<const Index> which) {
     loss += evaluate(block, which, state_);
-    for (const Index i : which) weight += weight_of(block, i);
+    for (const Index i : which) weight += block.weights[i];
   });
 }
 
@@ -324,7 +309,7 @@ std::optional<double> SgdFit::temperature() {
         }
         const Index row = which[i];
         const auto y = block.y.row(row);
-        left_out.add(scores_, std::ranges::max_element(y) - y.begin(), weight_of(block, row));
+        left_out.add(scores_, std::ranges::max_element(y) - y.begin(), block.weights[row]);
       }
     });
   });
@@ -367,8 +352,7 @@ double SgdFit::epoch(Index number) {
 
 void SgdFit::save() {
   ArrayWriter arrays;
-  std::vector<double> numbers;
-  progress_.save(arrays, numbers);
+  progress_.save(arrays);
   state_.save(arrays, "now-");
   best_.save(arrays, "best-");
   checkpoint_->save("state", arrays);
@@ -417,8 +401,7 @@ LinearModel SgdFit::run() {
     progress_.waited = worthwhile ? 0 : progress_.waited + 1;
     if (loss < progress_.best) {
       progress_.best = loss;
-      std::copy_n(state_.weights.data(), state_.weights.rows() * state_.weights.cols(),
-                  best_.weights.data());
+      copy_rows(state_.weights.view(), best_.weights.view());
       best_.intercept = state_.intercept;
     }
     ++number;
@@ -430,9 +413,8 @@ LinearModel SgdFit::run() {
   outcome_.lambda = lambda_;
   outcome_.cv_error = progress_.best;
   outcome_.validation = "one fold held out, met on the way";
-  outcome_.metric = loss_ == Loss::squared
-                        ? "mean squared error of the scaled targets"
-                        : std::string(kLossNames[static_cast<int>(loss_)]) + " loss";
+  outcome_.metric = loss_ == Loss::squared ? "mean squared error of the scaled targets"
+                                           : std::string(name_of(loss_)) + " loss";
   if (classification_) outcome_.temperature = temperature();
   outcome_.notes.push_back(
       fmt::format("learning rate {:.3g}, {} epochs", progress_.rate, outcome_.passes));

@@ -29,13 +29,11 @@ Rows read(TrainingRows& rows) {
     const CsrView x = block.rows.sparse.view();
     all.x.cols = x.cols;
     for (Index i = 0; i < x.rows; ++i) {
-      const SparseRow row = x.row(i);
-      all.x.values.insert(all.x.values.end(), row.values.begin(), row.values.end());
-      all.x.columns.insert(all.x.columns.end(), row.columns.begin(), row.columns.end());
-      all.x.end_row();
+      all.x.push_row(x.row(i));
       all.y.insert(all.y.end(), block.y.row(i).begin(), block.y.row(i).end());
     }
-    all.weights.insert(all.weights.end(), block.weights.begin(), block.weights.end());
+    const auto more = block.weights.values();
+    all.weights.insert(all.weights.end(), more.begin(), more.end());
   });
   return all;
 }

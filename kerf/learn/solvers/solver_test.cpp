@@ -11,56 +11,12 @@
 #include "kerf/learn/rows/fold_buffers.h"
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/row_products.h"
+#include "tests/oracle/fits.h"
 
 namespace kerf::detail {
 namespace {
 
-struct Data {
-  Matrix<float> x;
-  Matrix<double> y;
-};
-
-/// Smooth functions of three inputs with a little noise, one for each target.
-Data make_data(Index rows, Index targets) {
-  Data data{Matrix<float>(rows, 3), Matrix<double>(rows, targets)};
-  for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < 3; ++j)
-      data.x(i, j) =
-          static_cast<float>(rng::normal(rng::Key{5}, static_cast<std::uint64_t>(i * 3 + j)));
-    for (Index t = 0; t < targets; ++t)
-      data.y(i, t) = 5 + std::sin((1.0 + static_cast<double>(t)) * data.x(i, 0)) +
-                     std::cos(data.x(i, 1)) * data.x(i, 2) +
-                     0.1 * rng::normal(rng::Key{6}, static_cast<std::uint64_t>(i * targets + t));
-  }
-  return data;
-}
-
-FitResult fit_on(const Data& data, const std::string& features, const FitOptions& options,
-                 Index memory = 0) {
-  MemorySource source(data.x.view(), data.y.view(), 100);
-  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
-  return fit(source, summary, "rff", {{"features", features}, {"bandwidth", "2"}}, options, memory);
-}
-
-Matrix<float> features_of(const Model& model, const Data& data) {
-  const Predictor predictor(model);
-  MemorySource source(data.x.view(), {}, data.x.rows());
-  RowBlock block;
-  source.next(block);
-  Matrix<float> z;
-  predictor.features(block, z);
-  return z;
-}
-
-Matrix<double> scores_of(const Model& model, const Data& data) {
-  const Predictor predictor(model);
-  MemorySource source(data.x.view(), {}, data.x.rows());
-  RowBlock block;
-  source.next(block);
-  Matrix<double> scores;
-  predictor.scores(block, scores);
-  return scores;
-}
+using namespace oracle;
 
 /// The oracle: predictions of ridge regression on the features, all in double.
 class Reference {
@@ -140,16 +96,16 @@ class EverySolver : public ::testing::TestWithParam<Case> {};
 TEST_P(EverySolver, AgreesWithADoubleReference) {
   const auto& [solver, precision, condition] = GetParam();
   const bool dual = solver == "dual";
-  const Data data = make_data(dual ? 150 : 3000, 3);
+  const Data data = smooth_targets(dual ? 150 : 3000, 3);
   FitOptions options;
   options.solver = solver;
   options.precision = precision;
   options.lambda = 1;
   const std::string features = dual ? "200" : "128";
-  const Model any = fit_on(data, features, options).model;
+  const Model any = fit_targets(data, features, options).model;
   const Reference reference(features_of(any, data), data.y);
   options.lambda = reference.lambda_for(condition);
-  const auto [model, report] = fit_on(data, features, options);
+  const auto [model, report] = fit_targets(data, features, options);
   EXPECT_LT(relative_difference(model, data, reference.predictions(*options.lambda)), 1e-4);
   if (solver == "pcg") {
     EXPECT_LE(report.residual, precision == Precision::single_ ? 1e-6 : 1e-10);
@@ -166,15 +122,15 @@ INSTANTIATE_TEST_SUITE_P(All, EverySolver,
                                            Case{"pcg", Precision::double_, 1e10}));
 
 TEST(Pcg, GivesTheSameInEveryFormOfTheFeatures) {
-  const Data data = make_data(3000, 2);
+  const Data data = smooth_targets(3000, 2);
   FitOptions options;
   options.solver = "pcg";
   options.lambda = 1e-4;
-  const auto full = fit_on(data, "128", options);
+  const auto full = fit_targets(data, "128", options);
   ASSERT_EQ(full.report.notes.front(), "features kept");
   const Index all = full.report.estimated_memory, single = 4 * 3000 * 128;
-  const auto half = fit_on(data, "128", options, all - single / 4);
-  const auto again = fit_on(data, "128", options, all - single);
+  const auto half = fit_targets(data, "128", options, all - single / 4);
+  const auto again = fit_targets(data, "128", options, all - single);
   EXPECT_EQ(half.report.notes.front(), "features kept in 16 bits");
   EXPECT_EQ(again.report.notes.front(), "features made again for each pass");
   const Reference reference(features_of(full.model, data), data.y);
@@ -202,13 +158,13 @@ Data fold_of(const Data& data, Index fold, bool with) {
 // the error itself here, is missing, and the error is off by the square of it and by the product
 // with what is left, a part of 1e-2 at most.
 TEST(Pcg, JudgesLambdaByTheErrorOnTheFoldHeldOut) {
-  const Data data = make_data(1500, 2), rest = fold_of(data, 0, false),
+  const Data data = smooth_targets(1500, 2), rest = fold_of(data, 0, false),
              out = fold_of(data, 0, true);
   FitOptions options;
   options.solver = "pcg";
   options.lambda_grid = "1e-5,1e-3,1e-1";
   options.scale = ScaleKind::none;
-  const auto judged = fit_on(data, "256", options).report;
+  const auto judged = fit_targets(data, "256", options).report;
   ASSERT_EQ(judged.path.size(), 3u);
   options.solver = "cholesky";
   options.precision = Precision::double_;
@@ -216,7 +172,7 @@ TEST(Pcg, JudgesLambdaByTheErrorOnTheFoldHeldOut) {
   double least = 1e300, best = 0;
   for (const auto& [lambda, cv_error] : judged.path) {
     options.lambda = lambda;
-    const Matrix<double> scores = scores_of(fit_on(rest, "256", options).model, out);
+    const Matrix<double> scores = scores_of(fit_targets(rest, "256", options).model, out);
     double error = 0;
     for (Index i = 0; i < out.y.rows(); ++i)
       for (Index t = 0; t < 2; ++t)
@@ -229,21 +185,21 @@ TEST(Pcg, JudgesLambdaByTheErrorOnTheFoldHeldOut) {
 
 // Some of 60 folds of 60 rows are empty, the first one in a third of the seeds.
 TEST(HeldOutFold, HasRows) {
-  const Data data = make_data(60, 1);
+  const Data data = smooth_targets(60, 1);
   for (const std::string solver : {"pcg", "sgd"})
     for (Index seed = 1; seed <= 8; ++seed) {
       FitOptions options;
       options.solver = solver;
       options.folds = 60;
       options.seed = seed;
-      const auto report = fit_on(data, "8", options).report;
+      const auto report = fit_targets(data, "8", options).report;
       ASSERT_TRUE(report.cv_error.has_value());
       EXPECT_TRUE(std::isfinite(*report.cv_error) && *report.cv_error > 0) << seed;
     }
 }
 
 TEST(HeldOutFold, IsAskedForWhereNoRowsOfWeightAreLeft) {
-  const Data data = make_data(60, 1);
+  const Data data = smooth_targets(60, 1);
   std::vector<double> weights(60, 0.0);
   weights[7] = 1;
   MemorySource source(data.x.view(), data.y.view(), 100, weights);
@@ -264,7 +220,7 @@ TEST(HeldOutFold, IsAskedForWhereNoRowsOfWeightAreLeft) {
 }
 
 TEST(Sgd, TellsTheMeanErrorOverTargets) {
-  const Data one = make_data(400, 1);
+  const Data one = smooth_targets(400, 1);
   Data three{Matrix<float>(400, 3), Matrix<double>(400, 3)};
   for (Index i = 0; i < 400; ++i) {
     std::ranges::copy(one.x.row(i), three.x.row(i).begin());
@@ -273,21 +229,21 @@ TEST(Sgd, TellsTheMeanErrorOverTargets) {
   FitOptions options;
   options.solver = "sgd";
   options.sgd.learning_rate = 0.1;
-  const double alone = *fit_on(one, "64", options).report.cv_error;
-  EXPECT_NEAR(*fit_on(three, "64", options).report.cv_error, alone, 1e-5 * alone);
+  const double alone = *fit_targets(one, "64", options).report.cv_error;
+  EXPECT_NEAR(*fit_targets(three, "64", options).report.cv_error, alone, 1e-5 * alone);
 }
 
 // A step along the gradient of the penalty overshot and overflowed: weights stayed where the first
 // batches had left them, as if lambda were 0.
 TEST(Sgd, ObeysALambdaOfAnySize) {
-  const Data data = make_data(600, 1);
+  const Data data = smooth_targets(600, 1);
   FitOptions options;
   options.solver = "sgd";
   options.sgd.epochs = 30;
   const auto spread = [&](Schedule schedule, double lambda) {
     options.sgd.schedule = schedule;
     options.lambda = lambda;
-    const Matrix<double> scores = scores_of(fit_on(data, "64", options).model, data);
+    const Matrix<double> scores = scores_of(fit_targets(data, "64", options).model, data);
     const auto all = std::span(scores.data(), scores.rows());
     return std::ranges::max(all) - std::ranges::min(all);
   };
@@ -304,14 +260,14 @@ TEST(Sgd, ObeysALambdaOfAnySize) {
 }
 
 TEST(Pcg, DoesNotDependOnTheNumberOfThreads) {
-  const Data data = make_data(1000, 2);
+  const Data data = smooth_targets(1000, 2);
   FitOptions options;
   options.solver = "pcg";
   options.lambda = 1e-3;
   const auto weights = [&](int count) {
     const int before = threads();
     set_threads(count);
-    const auto result = fit_on(data, "64", options);
+    const auto result = fit_targets(data, "64", options);
     set_threads(before);
     const auto& w = result.model.linear.weights;
     return std::vector<double>(w.data(), w.data() + w.rows() * w.cols());
