@@ -83,7 +83,14 @@ struct Dataset {
   void centre_large_columns();
   /// From now on dense rows come in double too, for exact kernels; changes encoding and source.
   void keep_double();
+  /// Error (data) if nothing of a column is left as floats; otherwise what warn_of_precision() says.
+  std::vector<std::string> check_precision() const;
 };
+
+/// Sentences about columns of which floats keep little: far from zero, or hardly varying.
+std::vector<std::string> warn_of_precision(std::span<const double> mean,
+                                           std::span<const double> variance,
+                                           const std::vector<std::string>& names);
 
 /// Every file that is read of these paths: those of folders, and labels beside images.
 std::vector<std::string> files_read(const std::vector<std::string>& paths);
@@ -101,6 +108,10 @@ std::unique_ptr<EncodedSource> open_test(const Dataset& training,
 
 /// How files beside those of `training` are read.
 DataOptions options_beside(const Dataset& training, const std::string& labels = {});
+
+/// The same of a reader that is open already, called `name` in messages.
+Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
+                     const std::string& name, rng::Key key, const Progress& progress = {});
 
 /// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
 /// the options, labels, weights, delimiter, header and rows count; the rest is the encoding's.  `target`: the
