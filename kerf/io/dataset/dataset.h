@@ -99,6 +99,9 @@ std::vector<std::string> files_read(const std::vector<std::string>& paths);
 /// input, kept in a temporary file.
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
                      rng::Key key, const Progress& progress = {});
+/// The same of a reader that is open already, called `name` in messages.
+Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
+                     const std::string& name, rng::Key key, const Progress& progress = {});
 
 /// Rows with targets to score a model of `training` on: delimiter and header as in its files, but all
 /// rows, and labels of their own.  Error (usage) if they have no targets.
@@ -108,10 +111,6 @@ std::unique_ptr<EncodedSource> open_test(const Dataset& training,
 
 /// How files beside those of `training` are read.
 DataOptions options_beside(const Dataset& training, const std::string& labels = {});
-
-/// The same of a reader that is open already, called `name` in messages.
-Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
-                     const std::string& name, rng::Key key, const Progress& progress = {});
 
 /// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
 /// the options, labels, weights, delimiter, header and rows count; the rest is the encoding's.  `target`: the
