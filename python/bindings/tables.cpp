@@ -229,8 +229,9 @@ void add_tables(py::module_& module) {
       .def_property_readonly("names", &input_names)
       .def_property_readonly("words", &words_of)
       .def_property_readonly("plain", &is_plain)
-      .def_property_readonly("takes_missing",
-                             [](const Encoding& self) { return self.missing != Missing::error; })
+      .def_property_readonly(
+          "missing",
+          [](const Encoding& self) { return kMissingNames[static_cast<int>(self.missing)]; })
       .def_property_readonly("is_sparse",
                              [](const Encoding& self) { return self.kind == SourceKind::sparse; })
       .def_property_readonly(

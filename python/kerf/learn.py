@@ -114,6 +114,7 @@ class _Learner(Blocks, BaseEstimator):
         with Progress(self.progress) as callback:
             data = self._open(*rows, callback)
             self._take(*_kerf.fit(data, map, options, {**fit_options, **self._map_seed()}, *self._image_options(), self._command(), self._memory(), callback))
+        self._columns = data.encoding  # rows of an exact kernel may stay in double
         return self
 
     def _check(self, X, y, sample_weight=None, new_targets=True, **checks):

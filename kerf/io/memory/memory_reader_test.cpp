@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/io/memory/memory_reader.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
 
 #include "kerf/core/options.h"
 #include "kerf/io/dataset/test_files.h"
