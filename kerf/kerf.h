@@ -50,6 +50,7 @@
 #include "kerf/insight/plan/plan.h"
 #include "kerf/io/arrays/npy_writer.h"
 #include "kerf/io/dataset/dataset.h"
+#include "kerf/io/memory/memory_reader.h"
 #include "kerf/io/table/encoding.h"
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/kernel.h"

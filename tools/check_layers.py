@@ -24,6 +24,7 @@ ROOMS = {
     "io/bytes": CORE,
     "io/text": [*CORE, "io", "io/bytes"],
     "io/arrays": [*CORE, "io", "io/bytes"],
+    "io/memory": [*CORE, "io", "io/arrays"],
     "io/table": [*CORE, "io", "io/text"],
     "io/dataset": [*CORE, "io", "io/arrays", "io/table"],
     "kernels": CORE,

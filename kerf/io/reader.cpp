@@ -2,10 +2,13 @@
 #include "kerf/io/reader.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
+#include "kerf/io/finite.h"
 
 namespace kerf::detail::io {
 
@@ -13,12 +16,28 @@ void RawBlock::clear() {
   rows = 0;
   sparse.clear();
   labels.clear();
+  weights.clear();
   odd.clear();
   odd_text.clear();
   lines.clear();
   label_lines.clear();
   spelling.clear();
   origins.clear();
+}
+
+bool RawBlock::is_missing(const OddCell& cell) const {
+  return !cell.is_word && io::is_missing(text(cell));
+}
+
+void RawBlock::list_odd(Index i) {
+  const auto row = cells.row(i);
+  if (all_finite<double>(row)) return;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    if (std::isfinite(row[j])) continue;
+    add_odd(i, static_cast<Index>(j), 0,
+            std::isnan(row[j]) ? "nan" : (row[j] > 0 ? "inf" : "-inf"));
+    row[j] = std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 RawBlock::Origin RawBlock::origin_of(Index row) const {

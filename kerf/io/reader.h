@@ -24,6 +24,14 @@ struct Schema {
   bool labelled = false;           ///< a label stands beside the columns (LIBSVM, idx, CIFAR)
   bool bytes = false;              ///< rows come in RawBlock::pixels
   ImageShape image;                ///< set when each row is an image
+
+  // What tables in memory know of themselves (io/memory), and files do not say.
+  bool typed = false;                ///< a word is a word, whether it looks like a number or like ?
+  Index targets = 0;                 ///< the last columns are targets; 0: the options say which
+  Index labels = 1;                  ///< numbers of a label, where labelled
+  bool weighted = false;             ///< a weight stands beside the columns
+  Index sparse_columns = 0;          ///< sparse: columns counted from 1; 0: as far as rows reach
+  std::vector<std::string> classes;  ///< targets are numbers of these names
 };
 
 /// The column number of a label that stands beside the columns.
@@ -37,7 +45,8 @@ struct OddCell {
   Index column = 0;  ///< or kLabelColumn
   Index byte = 0;    ///< position in its line, from 1; 0: the file has no lines
   std::size_t text_begin = 0, text_size = 0;
-  Index below = 0;  ///< lines between the first line of its row and its own
+  Index below = 0;       ///< lines between the first line of its row and its own
+  bool is_word = false;  ///< of a typed source: not missing, whatever it looks like
 };
 
 /// Consecutive rows as they stand in a file.  Readers reuse its memory.
@@ -47,7 +56,8 @@ struct RawBlock {
   Matrix<double> cells;         ///< rows x columns; NaN where the cell is odd
   Matrix<std::uint8_t> pixels;  ///< instead of cells, for bytes
   CsrMatrix sparse;             ///< instead of cells; column numbers as written in the file
-  std::vector<double> labels;   ///< one per row when labelled; NaN where odd
+  std::vector<double> labels;   ///< Schema::labels per row when labelled; NaN where odd
+  std::vector<double> weights;  ///< one per row when weighted
   std::vector<OddCell> odd;     ///< in order of rows (labels of a row may come last)
   std::string odd_text;         ///< the texts of `odd`
   std::vector<Index> lines;     ///< line of each row, from 1; empty: the file has no lines
@@ -66,10 +76,14 @@ struct RawBlock {
   std::string_view text(const OddCell& cell) const {
     return std::string_view(odd_text).substr(cell.text_begin, cell.text_size);
   }
+  /// Empty, NA, NaN, ? or null, unless it is known to be a word.
+  bool is_missing(const OddCell& cell) const;
   void add_odd(Index row, Index column, Index byte, std::string_view cell_text, Index below = 0) {
     odd.push_back({row, column, byte, odd_text.size(), cell_text.size(), below});
     odd_text += cell_text;
   }
+  /// Lists the cells of row i that are not finite: NaN is missing.
+  void list_odd(Index i);
   /// Forgets rows, keeps memory and file names.
   void clear();
   /// "file:line:column" or "file[row, column]" of a cell, for messages; byte 0: not known.

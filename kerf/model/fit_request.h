@@ -22,6 +22,7 @@ struct FitRequest {
   std::optional<std::uint64_t> map_seed;  ///< of the map alone; none: that of the fit
   std::vector<double> class_weights;      ///< of each class, if they were given one by one
   Index memory_limit = 0;                 ///< in bytes; 0: what is available
+  Params image_options = {};              ///< steps and augmentation that were given
 
   bool present() const { return !map.empty(); }
   nlohmann::json to_json() const;

@@ -75,17 +75,10 @@ class Released {
 /// nobody).  Whoever calls the library without the GIL keeps `callback` alive meanwhile.
 Progress progress_to(const py::object& callback);
 
-/// How the rows came to be numbers: JSON of an Encoding, or none.
-std::optional<Encoding> encoding_of(const std::optional<std::string>& json);
-
-/// What is known of the rows before training; no classes: a regression.
-DataSummary summary_of(RowSource& source, const std::vector<std::string>& classes,
-                       const std::optional<Encoding>& encoding, Index seed,
-                       const Progress& progress);
-
 /// body(begin, end) over 0 .. count - 1 in steps, with a look at Ctrl-C between them.  Needs Released.
 void in_steps(Index count, Index step, const std::function<void(Index, Index)>& body);
 
+void add_tables(py::module_& module);
 void add_maps(py::module_& module);
 void add_kernels(py::module_& module);
 void add_models(py::module_& module);

@@ -1,12 +1,10 @@
 // kerf.diagnose, kerf.plan and kerf.compare: JSON as the program prints it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "arrays.h"
+#include "tables.h"
 
 namespace kerf::python {
 namespace {
-
-constexpr Index kBlockRows = 4096;
 
 /// Before any work.
 void check_page(const std::string& file) {
@@ -22,41 +20,30 @@ void write_page(const std::string& file, const std::function<std::string()>& pag
   out.commit();
 }
 
-std::string diagnose_rows(py::handle x, const std::string& map, const Params& map_options,
+std::string diagnose_rows(Data& rows, const std::string& map, const Params& map_options,
                           const std::vector<Index>& features, const Params& options,
                           const std::string& command, const std::string& file, Index memory,
                           const py::object& callback) {
-  const Rows rows = take_rows(x);
   const auto read = read_options<DiagnoseOptions>(options, "diagnose");
   check_page(file);
-  MemorySource source(rows.view, {}, kBlockRows);
   const Progress progress = progress_to(callback);
   const Released no_gil;
-  require_finite(rows.view);
-  const DataSummary summary = summary_of(source, {}, std::nullopt, read.seed, progress);
-  const Diagnosis found =
-      diagnose(source, summary, map, map_options, features, read, memory, progress);
+  const Diagnosis found = diagnose(*rows.data.source, rows.data.summary, map, map_options, features,
+                                   read, memory, progress);
   write_page(file, [&] { return diagnose_report(found, command); });
   return to_json(found);
 }
 
 /// `fit`: how the model is called, with {} where the number of features goes.
-std::string plan_rows(py::handle x, py::handle y, py::handle weights,
-                      const std::vector<std::string>& classes, const std::string& map,
-                      const Params& map_options, const Params& options,
-                      const std::optional<std::string>& encoding_json, const std::string& fit,
-                      const std::string& command, const std::string& file, Index memory,
-                      const py::object& callback) {
-  const Rows rows = take_rows(x);
+std::string plan_rows(Data& rows, const std::string& map, const Params& map_options,
+                      const Params& options, const std::string& fit, const std::string& command,
+                      const std::string& file, Index memory, const py::object& callback) {
   const auto read = read_options<PlanOptions>(options, "plan");
   check_page(file);
-  MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
   const Progress progress = progress_to(callback);
   const Released no_gil;
-  require_finite(rows.view);
-  const DataSummary summary =
-      summary_of(source, classes, encoding_of(encoding_json), read.seed, progress);
-  const Plan plan = make_plan(source, summary, map, map_options, read, memory, progress);
+  const Plan plan =
+      make_plan(*rows.data.source, rows.data.summary, map, map_options, read, memory, progress);
   std::string with_features = fit;
   if (const auto at = fit.find("{}"); at != std::string::npos && plan.features)
     with_features.replace(at, 2, std::to_string(*plan.features));
@@ -65,28 +52,21 @@ std::string plan_rows(py::handle x, py::handle y, py::handle weights,
 }
 
 /// A spec is (label, map, options).
-std::string compare_rows(py::handle x, py::handle y, py::handle weights,
-                         const std::vector<std::string>& classes,
+std::string compare_rows(Data& rows,
                          const std::vector<std::tuple<std::string, std::string, Params>>& maps,
                          const std::vector<Index>& features, const Params& options,
-                         const Params& fit_options, const std::optional<std::string>& encoding_json,
-                         const std::string& command, const std::string& file, Index memory,
-                         const py::object& callback) {
-  const Rows rows = take_rows(x);
+                         const Params& fit_options, const std::string& command,
+                         const std::string& file, Index memory, const py::object& callback) {
   const auto read = read_options<CompareOptions>(options, "compare");
   check_page(file);
   const auto fit = read_options<FitOptions>(fit_options, "compare");
   std::vector<MapSpec> specs;
   for (const auto& [label, map, params] : maps) specs.push_back({label, map, params});
   specs = with_common_options(std::move(specs), {});
-  MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
   const Progress progress = progress_to(callback);
   const Released no_gil;
-  require_finite(rows.view);
-  const DataSummary summary =
-      summary_of(source, classes, encoding_of(encoding_json), fit.seed, progress);
-  const Comparison found =
-      compare_maps(source, summary, specs, features, read, fit, nullptr, memory, progress);
+  const Comparison found = compare_maps(*rows.data.source, rows.data.summary, specs, features, read,
+                                        fit, nullptr, memory, progress);
   const auto& best = found.entries[found.recommended];
   const std::string take =
       best.spec.label +

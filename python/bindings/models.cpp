@@ -1,29 +1,9 @@
 // Training and trained models.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "arrays.h"
+#include "tables.h"
 
 namespace kerf::python {
-
-std::optional<Encoding> encoding_of(const std::optional<std::string>& json) {
-  if (!json) return std::nullopt;
-  return Encoding::from_json(*json);
-}
-
-DataSummary summary_of(RowSource& source, const std::vector<std::string>& classes,
-                       const std::optional<Encoding>& encoding, Index seed,
-                       const Progress& progress) {
-  const Task task = classes.empty() ? Task::regression : Task::classification;
-  DataSummary summary =
-      summarise(source, task, classes, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
-  if (encoding) {
-    summary.one_hot = encoding->one_hot();
-    summary.names = encoding->input_names();
-    summary.image = encoding->image;
-    summary.is_bytes = encoding->is_bytes;
-  }
-  return summary;
-}
 
 namespace {
 
@@ -103,6 +83,28 @@ class TrainedModel {
   Predictor predictor_;
 };
 
+/// How new rows become numbers; of a model that does not say it, numbers as they are.
+Encoding encoding_of(const Model& model) {
+  if (model.encoding) return *model.encoding;
+  Encoding encoding;
+  encoding.task = model.task;
+  encoding.classes = model.classes;
+  encoding.inputs = model.input_columns();
+  const Index targets = model.task == Task::classification ? 1 : model.outputs();
+  if (model.is_sparse) {
+    encoding.kind = SourceKind::sparse;
+    encoding.labelled = true;
+    encoding.labels = targets;
+    return encoding;
+  }
+  encoding.columns.resize(encoding.inputs + targets);
+  for (Index t = encoding.inputs; t < encoding.inputs + targets; ++t) {
+    encoding.columns[t].role = Role::target;
+    encoding.targets.push_back(t);
+  }
+  return encoding;
+}
+
 /// What map auto tried: None if the map was given.
 py::object choice_of(const std::optional<MapChoice>& choice) {
   if (!choice) return py::none();
@@ -145,9 +147,9 @@ py::dict report_of(const FitReport& report) {
           py::arg("solve") = report.seconds.solve, py::arg("total") = report.seconds.total));
 }
 
-py::tuple finish(FitResult& result, std::optional<Encoding> encoding, std::string command) {
-  result.model.encoding = std::move(encoding);
-  result.model.training.command = std::move(command);
+py::tuple finish(FitResult& result) {
+  auto& encoding = result.model.encoding;
+  if (encoding && encoding->labels > 1) encoding.reset();  // no file has rows like these
   return py::make_tuple(std::make_shared<TrainedModel>(std::move(result.model)),
                         report_of(result.report));
 }
@@ -162,60 +164,104 @@ py::dict list_solvers() {
   return all;
 }
 
-/// With the seed of the map alone, which is no option of a fit: "map-seed".
+/// Takes out the seed of the map alone, which is no option of a fit: "map-seed".
+std::optional<std::uint64_t> take_map_seed(Params& options) {
+  const auto map_seed = options.extract("map-seed");
+  if (!map_seed) return std::nullopt;
+  return std::stoull(map_seed.mapped());
+}
+
 FitOptions read_fit_options(Params given) {
-  const auto map_seed = given.extract("map-seed");
+  const auto map_seed = take_map_seed(given);
   auto options = read_options<FitOptions>(given, "fit");
-  if (map_seed) options.map_seed = std::stoull(map_seed.mapped());
+  options.map_seed = map_seed;
   return options;
 }
 
-/// No class names: regression.  Returns the model and a report.
-py::tuple fit_rows(py::handle x, py::handle y, py::handle weights, std::vector<std::string> classes,
-                   const std::string& map, const Params& map_options, const Params& fit_options,
-                   const std::optional<std::string>& encoding_json, std::string command,
-                   Index memory, const py::object& callback) {
-  const Rows rows = take_rows(x);
-  const auto options = read_fit_options(fit_options);
-  std::optional<Encoding> encoding = encoding_of(encoding_json);
-  MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
-  FitResult result;
+/// The model and a report.
+py::tuple fit_data(Data& rows, std::string map, Params map_options, Params fit_options,
+                   Params image_options, Params augment_options, std::string command, Index memory,
+                   const py::object& callback) {
+  const auto map_seed = take_map_seed(fit_options);
+  const FitTask task{.map = std::move(map),
+                     .map_options = std::move(map_options),
+                     .fit_options = std::move(fit_options),
+                     .image_options = std::move(image_options),
+                     .augment_options = std::move(augment_options),
+                     .map_seed = map_seed,
+                     .command = std::move(command)};
+  Fitted fitted;
   {
     const Progress progress = progress_to(callback);
     const Released no_gil;
-    require_finite(rows.view);
-    const DataSummary summary = summary_of(source, classes, encoding, options.seed, progress);
-    result = fit(source, summary, map, map_options, options, memory, progress);
+    fitted = fit_dataset(rows.data, task, {memory, progress});
   }
-  return finish(result, std::move(encoding), std::move(command));
+  return finish(fitted.result);
 }
 
 /// Training block by block.
 class Incremental {
  public:
-  Incremental(std::vector<std::string> classes, std::string map, Params map_options,
-              const Params& fit_options, const std::optional<std::string>& encoding_json,
-              Index memory)
-      : classes_(std::move(classes)),
-        map_(std::move(map)),
+  Incremental(std::string map, Params map_options, const Params& fit_options, Index memory)
+      : map_(std::move(map)),
         map_options_(std::move(map_options)),
         options_(read_fit_options(fit_options)),
-        encoding_(encoding_of(encoding_json)),
         memory_(memory) {}
   /// Goes on from a fit whose sums are in its checkpoint.
   Incremental(const TrainedModel& model, const Params& fit_options, Index memory)
       : options_(read_fit_options(fit_options)),
-        encoding_(model.model().encoding),
+        encoding_(encoding_of(model.model())),
         memory_(memory),
         fit_(std::make_unique<IncrementalFit>(model.model(), options_, memory)) {}
 
-  void add(py::handle x, py::handle y, py::handle weights, const py::object& callback) {
-    const Rows rows = take_rows(x);
-    MemorySource source(rows.view, take_targets(y), kBlockRows, take_weights(weights));
+  /// The first block: what is automatic, the map too, is chosen on it.
+  void begin(Data& first, const py::object& callback) {
     const Progress progress = progress_to(callback);
     const Released no_gil;
-    require_finite(rows.view);
-    if (!fit_) start(source, progress);
+    Dataset& data = first.data;
+    const auto features = map_options_.find("features");
+    if (map_ == kAutoMap || (features != map_options_.end() && features->second == "auto")) {
+      FitOptions options = options_;
+      options.needs_features = true;
+      asked_.emplace(map_, map_options_);
+      const Recipe chosen =
+          fit(*data.source, data.summary, map_, map_options_, options, memory_, progress)
+              .model.recipe;
+      map_ = chosen.map;
+      map_options_ = chosen.options;
+    }
+    if (map_ == kExactMap)
+      throw Error(ErrorKind::usage, "map exact needs all rows at once: take a feature map");
+    fit_ = std::make_unique<IncrementalFit>(data.summary, map_, map_options_, options_, memory_);
+    encoding_ = data.encoding;
+    data.source->rewind();
+    add_rows(*data.source, progress);
+  }
+  void add(const Table& table, const py::object& callback) {
+    const Progress progress = progress_to(callback);
+    const Released no_gil;
+    EncodedSource source(table.open(), encoding_, "X", io::Targets::require, 0);
+    add_rows(source, progress);
+  }
+
+  py::tuple solve(std::string command, const py::object& callback) {
+    FitResult result;
+    {
+      const Progress progress = progress_to(callback);
+      const Released no_gil;
+      result = fit_->solve(progress);
+    }
+    if (asked_) {  // before the first block chose
+      FitRequest& asked = result.model.training.asked;
+      std::tie(asked.map, asked.map_options) = *asked_;
+    }
+    result.model.encoding = encoding_;
+    result.model.training.command = std::move(command);
+    return finish(result);
+  }
+
+ private:
+  void add_rows(RowSource& source, const Progress& progress) {
     const Index before = fit_->rows();
     try {
       for (RowBlock block; source.next(block);) {
@@ -228,46 +274,10 @@ class Incremental {
     }
   }
 
-  py::tuple solve(std::string command, const py::object& callback) {
-    if (!fit_) throw Error(ErrorKind::usage, "there are no rows yet");
-    FitResult result;
-    {
-      const Progress progress = progress_to(callback);
-      const Released no_gil;
-      result = fit_->solve(progress);
-    }
-    if (asked_) {  // before the first block chose
-      FitRequest& asked = result.model.training.asked;
-      std::tie(asked.map, asked.map_options) = *asked_;
-    }
-    return finish(result, encoding_, std::move(command));
-  }
-
- private:
-  /// What is automatic, the map too, is chosen on the first block.
-  void start(RowSource& source, const Progress& progress) {
-    const DataSummary summary = summary_of(source, classes_, encoding_, options_.seed, progress);
-    const auto features = map_options_.find("features");
-    if (map_ == kAutoMap || (features != map_options_.end() && features->second == "auto")) {
-      FitOptions options = options_;
-      options.needs_features = true;
-      asked_.emplace(map_, map_options_);
-      const Recipe chosen =
-          fit(source, summary, map_, map_options_, options, memory_, progress).model.recipe;
-      map_ = chosen.map;
-      map_options_ = chosen.options;
-      source.rewind();
-    }
-    if (map_ == kExactMap)
-      throw Error(ErrorKind::usage, "map exact needs all rows at once: take a feature map");
-    fit_ = std::make_unique<IncrementalFit>(summary, map_, map_options_, options_, memory_);
-  }
-
-  std::vector<std::string> classes_;
   std::string map_;
   Params map_options_;
   FitOptions options_;
-  std::optional<Encoding> encoding_;
+  Encoding encoding_;
   Index memory_;
   std::optional<std::pair<std::string, Params>> asked_;  // a map auto, or as many features as pay
   std::unique_ptr<IncrementalFit> fit_;
@@ -276,12 +286,12 @@ class Incremental {
 /// What the fit was asked for; None for models from before this was kept.
 py::object request_of(const FitRequest& asked) {
   if (!asked.present()) return py::none();
-  return py::dict(py::arg("map") = asked.map, py::arg("map_options") = asked.map_options,
-                  py::arg("fit_options") = asked.fit_options,
-                  py::arg("map_seed") = asked.map_seed ? py::object(py::int_(*asked.map_seed))
-                                                       : py::object(py::none()),
-                  py::arg("class_weights") = asked.class_weights,
-                  py::arg("memory_limit") = asked.memory_limit);
+  return py::dict(
+      py::arg("map") = asked.map, py::arg("map_options") = asked.map_options,
+      py::arg("fit_options") = asked.fit_options, py::arg("image_options") = asked.image_options,
+      py::arg("map_seed") =
+          asked.map_seed ? py::object(py::int_(*asked.map_seed)) : py::object(py::none()),
+      py::arg("class_weights") = asked.class_weights, py::arg("memory_limit") = asked.memory_limit);
 }
 
 py::dict describe_model(const TrainedModel& self) {
@@ -290,12 +300,11 @@ py::dict describe_model(const TrainedModel& self) {
   return py::dict(
       py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
       py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
-      py::arg("task") = name_of(model.task), py::arg("classes") = model.classes,
-      py::arg("outputs") = model.outputs(), py::arg("sparse") = model.is_sparse,
-      py::arg("encoding") =
-          model.encoding ? py::object(py::str(model.encoding->to_json())) : py::object(py::none()),
-      py::arg("version") = training.version, py::arg("command") = training.command,
-      py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
+      py::arg("task") = name_of(model.task),
+      py::arg("classes") = model.classes, py::arg("outputs") = model.outputs(),
+      py::arg("sparse") = model.is_sparse, py::arg("version") = training.version,
+      py::arg("command") = training.command, py::arg("rows") = training.rows,
+      py::arg("lambda") = training.lambda,
       py::arg("cv_error") =
           training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
       py::arg("validation") = training.validation, py::arg("asked") = request_of(training.asked),
@@ -309,11 +318,15 @@ void add_models(py::module_& module) {
   module.attr("default_map") = kDefaultMap;
   module.def("fit_options", [] { return describe(list_options<FitOptions>()); });
   module.def("list_solvers", &list_solvers);
+  module.def("image_options", [] { return describe(list_options<ImageOptions>()); });
+  module.def("augment_options", [] { return describe(list_options<AugmentOptions>()); });
   module.def("check_map_options", &check_map_options);
   module.def("idle_option", &idle_option);
-  module.def("fit", &fit_rows);
+  module.def("fit", &fit_data);
   py::class_<TrainedModel, std::shared_ptr<TrainedModel>>(module, "Model")
       .def("describe", &describe_model)
+      .def_property_readonly("encoding",
+                             [](const TrainedModel& self) { return encoding_of(self.model()); })
       .def("scores", &TrainedModel::scores)
       .def("probabilities", &TrainedModel::probabilities)
       .def("scores_and_variances", &TrainedModel::scores_and_variances)
@@ -348,9 +361,9 @@ void add_models(py::module_& module) {
                 model_from_bytes(std::string_view(bytes), "in memory"));
           }));
   py::class_<Incremental>(module, "Incremental")
-      .def(py::init<std::vector<std::string>, std::string, Params, const Params&,
-                    const std::optional<std::string>&, Index>())
+      .def(py::init<std::string, Params, const Params&, Index>())
       .def(py::init<const TrainedModel&, const Params&, Index>())
+      .def("begin", &Incremental::begin)
       .def("add", &Incremental::add)
       .def("solve", &Incremental::solve);
 }

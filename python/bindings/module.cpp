@@ -41,6 +41,7 @@ PYBIND11_MODULE(_kerf, module) {
   module.def("nearest_name", [](const std::string& word, const std::vector<std::string>& names) {
     return kerf::nearest_name(word, names);
   });
+  add_tables(module);
   add_maps(module);
   add_kernels(module);
   add_models(module);

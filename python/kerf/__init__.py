@@ -17,8 +17,9 @@ from . import kernels
 from .design import select
 from .diagnostics import compare, diagnose, plan
 from .features import *  # noqa: F401,F403
+from ._load import load
 from .kernels import gram
-from .learn import KernelClassifier, KernelRidge, load
+from .learn import KernelClassifier, KernelRidge
 
 __all__ = [*_features.__all__, "KernelRidge", "KernelClassifier", "load", "diagnose", "plan", "compare", "select", "gram", "kernels", "plot", "maps", "threads", "set_threads",
            "available_memory", "__version__"]

@@ -29,12 +29,16 @@ if sklearn is not None:
                 return X
             return estimator._validate_data(X, y, reset=reset, **options)
 
+    _new = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 6)
+    ALLOW_NAN = {"ensure_all_finite" if _new else "force_all_finite": "allow-nan"}  # for validate_data
+
     def check_weights(sample_weight, X):
         if sample_weight is None:
             return None
         return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
 
 else:
+    ALLOW_NAN = {"ensure_all_finite": "allow-nan"}
 
     class NotFittedError(ValueError, AttributeError):
         """The estimator was used before fit()."""
@@ -110,7 +114,7 @@ else:
             X = np.ascontiguousarray(X, dtype=dtype[0] if np.asarray(X).dtype not in (dtype or []) else None)
             if X.ndim != 2:
                 raise ValueError(f"Expected a 2D array, got one of {X.ndim} dimensions")
-            if not np.isfinite(X).all():
+            if not (np.isfinite(X) | (np.isnan(X) if others == ALLOW_NAN else False)).all():
                 raise ValueError("Input X contains NaN or infinity")
             columns = X.shape[1]
         if X.shape[0] < ensure_min_samples:

@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 from . import _kerf
-from ._columns import learn_rows, target_names, use_rows
-from ._options import seed_of
+from ._columns import check_again, target_names
 from ._progress import Progress
 from ._threads import with_n_jobs
 from .features import MAPS
@@ -19,22 +18,23 @@ class Blocks:
     @with_n_jobs
     def _partial_fit(self, X, y, sample_weight, first):
         if first:
-            rows, checked = learn_rows(self, X, y, centre=self._centres(), image=self._said_image(), **self._checks_of_y())
+            block = self._check(X, y, sample_weight, new_targets=self._task == "regression")
         else:
-            rows, checked = use_rows(self, X, y, **self._checks_of_y())
-        targets = self._learn_targets(checked) if first and self._task == "regression" else self._use_targets(checked)
-        weights = self._row_weights(sample_weight, checked)
-        incremental = self._blocks_so_far(y, targets, first)
+            rows, checked = check_again(self, X, y, **self._checks_of_y())
+            targets = self._use_targets(checked)
+            block = rows.table(targets, target_names(y, targets.shape[1]), self._class_names(), self._row_weights(sample_weight, checked))
+        incremental = self._blocks_so_far(first)
         with Progress(self.progress) as callback:
-            incremental.add(rows, targets, weights, callback)
+            if first:
+                incremental.begin(self._open(*block, callback), callback)
+            else:
+                incremental.add(block, callback)
         self._incremental = incremental
         self.__dict__.pop("_model", None)  # made anew when it is asked for
         return self
 
-    def _blocks_so_far(self, y, targets, first):
+    def _blocks_so_far(self, first):
         """The sums: none yet, those of a fit that kept them, or those of the blocks before."""
-        if first:
-            self.seed_ = seed_of(self.random_state)
         asked = (*self._map_and_options(), self._fit_options())
         if not first and asked != self.__dict__.setdefault("_asked_of_sums", asked):
             raise ValueError("parameters have changed since the rows before, and their sums are those of the old ones: fit anew, or take a clone")
@@ -43,9 +43,8 @@ class Blocks:
         self._asked_of_sums = asked
         if not first:
             return _kerf.Incremental(self._model, self._fit_options(), self._memory())
-        encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
         map, options, fit_options = asked
-        return _kerf.Incremental(self._class_names(), map, options, {**fit_options, **self._map_seed()}, encoding, self._memory())
+        return _kerf.Incremental(map, options, {**fit_options, **self._map_seed()}, self._memory())
 
     def _why_no_blocks(self):
         """Why partial_fit cannot be had, in words; None if it can."""
@@ -59,6 +58,8 @@ class Blocks:
             value = getattr(self, name, values[0])
             if value is not None and value not in values and not isinstance(value, dict):
                 return f"{name}={value!r} needs all rows at once and cannot be had block by block"
+        if any(self._image_options()):
+            return "steps and augmentation of images need all rows at once"
         if "_incremental" in self.__dict__:
             return None
         if "_model" not in self.__dict__:

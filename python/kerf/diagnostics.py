@@ -9,7 +9,7 @@ import math
 import os
 
 from . import _kerf
-from ._columns import learn_rows
+from ._columns import check_rows, image_text, open_table
 from ._options import python_name, seed_of, to_text
 from ._progress import Progress
 from .features import MAPS, FeatureTransformer, ignores_offsets
@@ -90,21 +90,24 @@ def diagnose(map, X, *, lambda_=1e-4, sample=1000, seeds=1, features=None, scale
     _check_map(map)
     options, own = _given(map)
     looker = _again(map)
-    centre = scale in ("auto", "standard") or (scale == "none" and ignores_offsets(map._map_name, options))
-    rows, _ = learn_rows(looker, X, centre=centre, image=options.get("image"))
-    if looker._columns.image and options.get("image") == "auto":
-        options["image"] = "x".join(str(side) for side in looker._columns.image)
+    given, _ = check_rows(looker, X, image=options.get("image"))
     sizes = sorted({int(m) for m in features}) if features is not None else [own]
     seed = seed_of(map.random_state if random_state is None else random_state)
     texts = _texts({"lambda": lambda_, "sample": min(sample, 100000), "seeds": seeds, "scale": scale, "seed": seed})
     command = f"python: kerf.diagnose({' '.join(repr(map).split())}, X, lambda_={lambda_!r}, sample={sample}, seeds={seeds}, features={sizes}, scale={scale!r})"
     with Progress(progress) as callback:
-        return _unbounded(json.loads(_kerf.diagnose(rows, map._map_name, options, sizes, texts, command, _path(report), _memory(memory_limit), callback)))
+        data = open_table(looker, given, given.table(), {"target": "none"}, scale=scale, centre=scale == "none" and ignores_offsets(map._map_name, options),
+                          seed=seed, memory=_memory(memory_limit), progress=callback)
+        if looker._columns.image and options.get("image") == "auto":
+            options["image"] = image_text(looker._columns.image)
+        return _unbounded(json.loads(_kerf.diagnose(data, map._map_name, options, sizes, texts, command, _path(report), _memory(memory_limit), callback)))
 
 
 def _check_model(model):
     if not isinstance(model, (KernelRidge, KernelClassifier)):
         raise ValueError(f"model is kerf.KernelRidge(...) or kerf.KernelClassifier(...), not {model!r}")
+    if any(model._image_options()):
+        raise ValueError("plan and compare take images as they are: leave out steps and augmentation, or prepare the images before")
 
 
 def plan(model, X, y, *, epsilon=0, kernel_error=0, validation_error=0, report=None, **options):
@@ -135,7 +138,7 @@ def plan(model, X, y, *, epsilon=0, kernel_error=0, validation_error=0, report=N
     learner = _again(model)
     if learner._name_of_map() not in MAPS:
         raise ValueError(f"a plan is for a feature map, not for map {model.map!r}")
-    problem, encoding = learner._learn_problem(X, y)
+    given = learner._check(X, y)
     name, map_options = learner._map_and_options()
     map_options.pop("features", None)
     lambda_ = None if model.lambda_ == "auto" else model.lambda_
@@ -144,7 +147,7 @@ def plan(model, X, y, *, epsilon=0, kernel_error=0, validation_error=0, report=N
     shown = ", ".join(f"{n}={v!r}" for n, v in {"epsilon": epsilon, "kernel_error": kernel_error, "validation_error": validation_error, **options}.items() if v)
     fit = " ".join(repr(model).split())
     with Progress(model.progress) as callback:
-        return json.loads(_kerf.plan(*problem, name, map_options, texts, encoding, f"{fit} with features={{}}", f"python: kerf.plan({fit}, X, y, {shown})",
+        return json.loads(_kerf.plan(learner._open(*given, callback), name, map_options, texts, f"{fit} with features={{}}", f"python: kerf.plan({fit}, X, y, {shown})",
                                      _path(report), learner._memory(), callback))
 
 
@@ -187,10 +190,10 @@ def compare(model, X, y, *, maps=("rff", "arccos", "ntk-rf"), features=(256, 102
     """
     _check_model(model)
     learner = _again(model)
-    problem, encoding = learner._learn_problem(X, y)
+    given = learner._check(X, y)
     texts = _texts({"seeds": seeds, "sample": sample, "holdout": holdout, "kernel_lambda": kernel_lambda})
     specs = [_spec(map) for map in maps]
     command = f"python: kerf.compare({' '.join(repr(model).split())}, X, y, maps={[label for label, _, _ in specs]}, features={list(features)}, seeds={seeds})"
     with Progress(model.progress) as callback:
-        return json.loads(_kerf.compare(*problem, specs, sorted({int(m) for m in features}), texts, learner._fit_options(), encoding, command, _path(report),
+        return json.loads(_kerf.compare(learner._open(*given, callback), specs, sorted({int(m) for m in features}), texts, learner._fit_options(), command, _path(report),
                                         learner._memory(), callback))

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _kerf
 from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
-from ._columns import learn_rows, use_rows
+from ._columns import image_text, learn_rows, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
 from ._threads import N_JOBS, with_n_jobs
 
@@ -60,10 +60,10 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         y : ignored
         """
         given = {o["name"]: to_text(getattr(self, python_name(o["name"]))) for o in MAPS[self._map_name]["options"]}
-        rows, _ = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
+        rows = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
         self.seed_ = seed_of(self.random_state)
         if self._columns.image and given.get("image") == "auto":
-            given["image"] = "x".join(map(str, self._columns.image))
+            given["image"] = image_text(self._columns.image)
         self._options = _kerf.resolve_map(self._map_name, given, rows, self.seed_)
         self._in_dim = rows[3] if isinstance(rows, tuple) else rows.shape[1]
         self.options_ = values_from_text(MAPS[self._map_name]["options"], self._options)
@@ -81,14 +81,13 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """The features of the rows of X: a float32 array of shape (rows, features)."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
-        rows, _ = use_rows(self, X)
-        return self._map.transform(rows)
+        return self._map.transform(use_rows(self, X))
 
     @with_n_jobs
     def exact_kernel(self, X, Y=None):
         """The exact kernel that the features estimate, of the rows of X against those of Y (default: X), in float64."""
         check_is_fitted(self)
-        return self._map.kernel(use_rows(self, X)[0], None if Y is None else use_rows(self, Y)[0])
+        return self._map.kernel(use_rows(self, X), None if Y is None else use_rows(self, Y))
 
     @property
     def relative_variance(self):

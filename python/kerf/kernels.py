@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _kerf
 from ._base import is_sparse
-from ._columns import Columns, flatten_images, parse_image, refuse_what_would_be_lost
+from ._columns import as_float, csr_rows, flatten_images, parse_image, refuse_what_would_be_lost
 from ._options import Parameter, default_of, document, make_init, python_name, to_text
 
 try:
@@ -45,14 +45,13 @@ _FORMULAS = {
 def _rows(X, double=True, image=None):
     """What the module takes; nothing is learnt.  Dense rows stay float64 if `double`."""
     refuse_what_would_be_lost(X)
-    X, _ = flatten_images(X, parse_image(image))
-    if not is_sparse(X):
-        X = np.asarray(X)
-        if X.ndim != 2:
-            raise ValueError(f"Expected 2D array, got an array of {X.ndim} dimensions")
-    columns = Columns()
-    columns.wide = double
-    return columns.encode(X)
+    X = flatten_images(X, parse_image(image))
+    if is_sparse(X):
+        return csr_rows(X)
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got an array of {X.ndim} dimensions")
+    return as_float(X, double)
 
 
 def _texts(entry, options):

@@ -1,4 +1,4 @@
-"""Learning on features: `KernelRidge` and `KernelClassifier`, and `load` for models that the program (or C++) saved.
+"""Learning on features: `KernelRidge` and `KernelClassifier`.
 
 Both minimise ``(1/n) sum w_i |y_i - b - W' z(x_i)|^2 + lambda |W|^2`` (b unpenalised, n the sum of the weights) over the features z of a
 map, so that scikit-learn's `alpha` is `n lambda_`.  Their keywords are the options of the library: those of the fit, and those of
@@ -6,9 +6,7 @@ the map (None: the map's own default).
 """
 from __future__ import annotations
 
-import json
 import os
-import re
 import warnings
 
 import numpy as np
@@ -16,89 +14,22 @@ import numpy as np
 from . import _kerf
 from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights
 from ._blocks import Blocks
-from ._columns import Columns, learn_rows, refuse_what_would_be_lost, target_names, use_rows
-from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, type_of, values_from_text
+from ._columns import check_rows, open_table, refuse_what_would_be_lost, target_names, use_rows
+from ._labels import class_name, label_type_of
+from ._options import make_init, python_name, seed_of, to_text
+from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, docstring, given, knows_image, options_from_text, parameters_of
 from ._progress import Progress
-from ._threads import N_JOBS, with_n_jobs
-from . import features
+from ._threads import with_n_jobs
 from .features import MAPS, FeatureTransformer, ignores_offsets, warn_of_idle_options
-from .kernels import KERNELS
 
-__all__ = ["KernelRidge", "KernelClassifier", "load"]
-
-FIT_OPTIONS = _kerf.fit_options()
-_FOR_CLASSES = {"class-weight"}  # options that mean nothing in a regression
-
-
-def _bytes(limit):
-    """A memory limit as the library takes it; 0: what it allows by itself."""
-    return 0 if limit is None else _kerf.parse_bytes(str(limit))
-
-
-def _union_of_map_options():
-    """(maps, option), each name once; those of map exact are those of the kernels, with `kernel` among all of them."""
-    found = {}
-    for entry in MAPS.values():
-        for option in entry["options"]:
-            found.setdefault(option["name"], []).append((entry["name"], option))
-    for entry in KERNELS.values():
-        for option in entry["options"]:
-            if "exact" not in dict(found.get(option["name"], [])):
-                found.setdefault(option["name"], []).append(("exact", option))
-    found["kernel"].append(("exact", {**found["kernel"][0][1], "choices": list(KERNELS)}))
-    for name, uses in found.items():
-        choices = list(dict.fromkeys(choice for _, option in uses for choice in option["choices"]))
-        yield [map for map, _ in uses], {**uses[0][1], "choices": choices}
-
-
-_MAP_OPTIONS = list(_union_of_map_options())
-
-
-def _map_parameters():
-    for maps, option in _MAP_OPTIONS:
-        name = option["name"]
-        annotation = 'int | Literal["auto"] | None' if name == "features" else type_of(option) + " | None"
-        help = option["help"] + "; auto: as many as pay" if name == "features" else option["help"]
-        yield Parameter(python_name(name), None, annotation, "option of " + ", ".join(maps), help)
-
-
-_MAP_KEYWORDS = [p.name for p in _map_parameters()]
-
-
-def _options_from_text(map, texts):
-    """The options of a model's map (or of its exact kernel) as Python values."""
-    if map in MAPS:
-        return values_from_text(MAPS[map]["options"], texts)
-    return {"kernel": texts["kernel"], **values_from_text(KERNELS[texts["kernel"]]["options"], texts)}
-
-
-def _knows_image(map, options):
-    """Whether the map (or kernel) with these options is one of images."""
-    entry = MAPS.get(map) or KERNELS.get(options.get("kernel"), {"options": []})
-    return any(o["name"] == "image" for o in entry["options"])
-
-
-def _parameters(task):
-    first = [Parameter("map", _kerf.default_map, "str | FeatureTransformer", "str or transformer",
-                       "name of a feature map (" + ", ".join(MAPS) + "); 'auto': chosen for the data, with its kernel and options; 'exact': no features but the "
-                       "kernel itself, O(rows^2) memory; or a transformer such as kerf.RFF(...) whose options are taken")]
-    fit = [Parameter.of(o) for o in FIT_OPTIONS if o["name"] != "seed" and not (task == "regression" and o["name"] in _FOR_CLASSES)]
-    for parameter in fit:
-        if parameter.name == "class_weight":  # scikit-learn's ways to say it
-            parameter.default, parameter.annotation, parameter.words = None, 'dict[Any, float] | Literal["balanced"] | None', "dict, 'balanced' or None"
-            parameter.help += "; a dict gives a weight to each class"
-    last = [RANDOM_STATE, N_JOBS,
-            Parameter("memory_limit", None, "int | str | None", "int, str or None", "most memory that a fit may need, in bytes or as '8G'; None: a quarter of what is available, or what the leanest solver needs, with a warning"),
-            Parameter("progress", False, "bool | Callable[[str, int, int], None]", "bool or function",
-                      "True shows a tqdm bar; a function is called with (stage, done, total)")]
-    taken = {p.name for p in first + fit + last}
-    return first + [p for p in _map_parameters() if p.name not in taken] + fit + last
+__all__ = ["KernelRidge", "KernelClassifier"]
 
 
 class _Learner(Blocks, BaseEstimator):
     """Fit and what a fitted model knows."""
 
     _task: str
+    _has_images = False  # the training rows are images, whatever the map knows of them
 
     # ---- parameters to options -------------------------------------------------------------------
 
@@ -109,21 +40,20 @@ class _Learner(Blocks, BaseEstimator):
 
     def _map_and_options(self):
         # `image` may be there to say what the images in X are like, to any map.
-        says_image = "_columns" in self.__dict__ and self._columns.image is not None
         if isinstance(self.map, FeatureTransformer):
             name, source = self.map._map_name, self.map
-            given = [n for n in _MAP_KEYWORDS if getattr(self, n) is not None]
-            if says_image and not hasattr(self.map, "image") and "image" in given:
-                given.remove("image")
-            if given:
-                raise ValueError(f"{given[0]} is given twice: map is a transformer, which has its own options")
+            twice = [n for n in MAP_KEYWORDS if getattr(self, n) is not None]
+            if self._has_images and not hasattr(self.map, "image") and "image" in twice:
+                twice.remove("image")
+            if twice:
+                raise ValueError(f"{twice[0]} is given twice: map is a transformer, which has its own options")
         elif isinstance(self.map, str):
             name, source = self.map, self
         else:
             raise ValueError(f"map is the name of a feature map or a transformer of kerf, not {self.map!r}")
-        names = _MAP_KEYWORDS if source is self else [python_name(o["name"]) for o in MAPS[name]["options"]]
+        names = MAP_KEYWORDS if source is self else [python_name(o["name"]) for o in MAPS[name]["options"]]
         options = {n.replace("_", "-"): to_text(getattr(source, n)) for n in names if getattr(source, n) is not None}
-        if says_image and not _knows_image(name, options):
+        if self._has_images and not knows_image(name, options):
             options.pop("image", None)
         _kerf.check_map_options(name, options)
         warn_of_idle_options(name, options)
@@ -149,17 +79,17 @@ class _Learner(Blocks, BaseEstimator):
         return check_weights(sample_weight, np.empty((len(y), 0)))
 
     def _memory(self):
-        return _bytes(self.memory_limit)
+        return bytes_of(self.memory_limit)
 
-    def _centres(self):
-        """Whether columns will be centred, or need not be: then large offsets can go in double before rounding."""
+    def _ignores_offsets(self):
+        """Whether large offsets may leave the columns though nothing will centre them."""
         kernel = self.map if isinstance(self.map, FeatureTransformer) else self
-        given = {n: getattr(kernel, n) for n in ("kernel", "base") if getattr(kernel, n, None) is not None}
-        return self.scale in ("auto", "standard") or (self.scale == "none" and ignores_offsets(self._name_of_map(), given))
+        named = {n: getattr(kernel, n) for n in ("kernel", "base") if getattr(kernel, n, None) is not None}
+        return self.scale == "none" and ignores_offsets(self._name_of_map(), named)
 
-    def _stays_double(self):
-        """Whether rows of float64 stay that: where the kernel itself is the model, in double."""
-        return self.precision == "double" and self.map in ("exact", "auto")
+    def _image_options(self):
+        """Of the steps that a model keeps, and of the augmentation of its training rows."""
+        return given(self, IMAGE_OPTIONS), given(self, AUGMENT_OPTIONS)
 
     def _command(self):
         return "python: " + " ".join(repr(self).split())
@@ -179,25 +109,34 @@ class _Learner(Blocks, BaseEstimator):
         """
         for name in ("_model", "_incremental"):
             self.__dict__.pop(name, None)
-        problem, encoding = self._learn_problem(X, y, sample_weight)
+        rows = self._check(X, y, sample_weight, ensure_min_samples=2)
         map, options, fit_options = self._asked_of_sums = (*self._map_and_options(), self._fit_options())
         with Progress(self.progress) as callback:
-            self._take(*_kerf.fit(*problem, map, options, {**fit_options, **self._map_seed()}, encoding, self._command(), self._memory(), callback))
+            data = self._open(*rows, callback)
+            self._take(*_kerf.fit(data, map, options, {**fit_options, **self._map_seed()}, *self._image_options(), self._command(), self._memory(), callback))
+        self._columns = data.encoding  # rows of an exact kernel may stay in double
         return self
 
-    def _learn_problem(self, X, y, sample_weight=None):
-        """(rows, targets, weights, class names) as the library takes them, and how the rows came to be numbers."""
-        rows, checked = learn_rows(self, X, y, centre=self._centres(), image=self._said_image(), wide=self._stays_double(), ensure_min_samples=2, **self._checks_of_y())
-        targets = self._learn_targets(checked)
-        weights = self._row_weights(sample_weight, checked)
+    def _check(self, X, y, sample_weight=None, new_targets=True, **checks):
+        """The rows as they were given, and the library's table of them with targets and weights."""
+        rows, checked = check_rows(self, X, y, image=self._said_image(), takes_missing=self.missing != "error", **checks, **self._checks_of_y())
+        targets = self._learn_targets(checked) if new_targets else self._use_targets(checked)
+        self._has_images = bool(rows.image or (any(self._image_options()) and self._said_image()))
         self.seed_ = seed_of(self.random_state)
-        encoding = self._columns.to_json(self._task, self._class_names(), target_names(y, targets.shape[1]), self._label_type())
-        return (rows, targets, weights, self._class_names()), encoding
+        return rows, rows.table(targets, target_names(y, targets.shape[1]), self._class_names(), self._row_weights(sample_weight, checked))
+
+    def _open(self, rows, table, callback):
+        options = {"task": self._task, **given(self, DATA_OPTIONS)}
+        if self._has_images and not rows.image:
+            options["image"] = self._said_image()
+        return open_table(self, rows, table, options, scale=self.scale, centre=self._ignores_offsets(), label_type=self._label_type(), seed=self.seed_,
+                          memory=self._memory(), progress=callback)
 
     def _take(self, model, report):
         self._model, self._report = model, report
         if report and isinstance(getattr(self, "class_weight", None), dict):  # the library sees weights of rows
-            model.keep_class_weights([float(weight) for weight in self._weights_of_classes()])
+            weights = dict(zip(self._class_names(), self._weights_of_classes()))
+            model.keep_class_weights([float(weights[name]) for name in model.describe()["classes"]])
         for warning in report["warnings"] if report else ():
             warnings.warn(warning, stacklevel=4)  # past fit and its n_jobs
 
@@ -216,7 +155,7 @@ class _Learner(Blocks, BaseEstimator):
     @property
     def options_(self):
         about = self._fitted().describe()
-        return {"map": about["map"], **_options_from_text(about["map"], about["options"])}
+        return {"map": about["map"], **options_from_text(about["map"], about["options"])}
 
     @property
     def best_lambda_(self):
@@ -249,13 +188,13 @@ class _Learner(Blocks, BaseEstimator):
     @with_n_jobs
     def _scores(self, X):
         model = self._fitted()
-        return model.scores(use_rows(self, X)[0])
+        return model.scores(use_rows(self, X))
 
     @with_n_jobs
     def feature_map(self, X):
         """The features that the model is linear in: a float32 array of shape (rows, features), of the rows after scaling."""
         model = self._fitted()
-        return model.features(use_rows(self, X)[0])
+        return model.features(use_rows(self, X))
 
     def save(self, path):
         """Writes a model file, which `kerf.load`, the program and C++ read."""
@@ -264,7 +203,7 @@ class _Learner(Blocks, BaseEstimator):
     @property
     def summary_(self):
         """What the model is and how it came to be: a dict, as `kerf info --json` shows it."""
-        return {name: value for name, value in self._fitted().describe().items() if name not in ("encoding", "has_checkpoint")}
+        return {name: value for name, value in self._fitted().describe().items() if name != "has_checkpoint"}
 
     def __sklearn_is_fitted__(self):
         return "_model" in self.__dict__ or "_incremental" in self.__dict__
@@ -276,11 +215,12 @@ class _Learner(Blocks, BaseEstimator):
         return {name: value for name, value in state.items() if name != "_incremental"}
 
     def _more_tags(self):  # scikit-learn before 1.6
-        return {"multioutput": self._task == "regression"}
+        return {"multioutput": self._task == "regression", "allow_nan": self.missing != "error"}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
 
@@ -321,7 +261,7 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
         if not return_std:
             scores = self._scores(X)
             return scores if self._outputs_2d else scores[:, 0]
-        both, outputs = self._fitted().scores_and_variances(use_rows(self, X)[0])
+        both, outputs = self._fitted().scores_and_variances(use_rows(self, X))
         mean, deviation = both[:, :outputs], np.sqrt(both[:, outputs:])
         return (mean, deviation) if self._outputs_2d else (mean[:, 0], deviation[:, 0])
 
@@ -331,9 +271,19 @@ class _KernelClassifier(ClassifierMixin, _Learner):
     _outputs_2d = True
     _order = None  # of the model's classes, where a file has them in another one than scikit-learn; None: the same
 
+    def _take_order(self, order):
+        self._order = None if (order == np.arange(len(order))).all() else order
+
     def _take_labels(self, labels):
         order = np.argsort(labels, kind="stable")
-        self.classes_, self._order = labels[order], None if (order == np.arange(len(order))).all() else order
+        self.classes_ = labels[order]
+        self._take_order(order)
+
+    def _take(self, model, report):
+        if report:
+            place = {name: k for k, name in enumerate(model.describe()["classes"])}
+            self._take_order(np.array([place[name] for name in self._class_names()]))
+        super()._take(model, report)
 
     def _in_order(self, by_output):
         return by_output if self._order is None else by_output[self._order]
@@ -345,14 +295,14 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         return {}
 
     def _class_names(self):
-        return [_class_name(c) for c in self.classes_]
+        return [class_name(c) for c in self.classes_]
 
     def _label_type(self):
-        return _label_type(self.classes_)
+        return label_type_of(self.classes_)
 
     def _learn_targets(self, y):
         check_classification_targets(y)
-        self.classes_, self._order = np.unique(y), None
+        self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"every row has the same class {self.classes_[0]!r}: classification needs at least two")
         return self._use_targets(y)
@@ -363,8 +313,6 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         wrong = (numbers >= len(self.classes_)) | (self.classes_[np.minimum(numbers, len(self.classes_) - 1)] != y)
         if wrong.any():
             raise ValueError(f"y contains {np.asarray(y)[wrong][0]!r}, which is none of the classes {list(self.classes_)}")
-        if self._order is not None:
-            numbers = self._order[numbers]
         return np.ascontiguousarray(numbers.reshape(-1, 1), dtype=np.float64)
 
     def _row_weights(self, sample_weight, y):
@@ -409,7 +357,7 @@ class _KernelClassifier(ClassifierMixin, _Learner):
 
         Softmax of the scores times a factor fitted on rows left out, whether `lambda_` is given or chosen, after `partial_fit` too.
         """
-        return self._in_order(self._fitted().probabilities(use_rows(self, X)[0]).T).T
+        return self._in_order(self._fitted().probabilities(use_rows(self, X)).T).T
 
     def predict(self, X):
         """The class with the largest score."""
@@ -417,145 +365,11 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         return self.classes_[scores.argmax(axis=1)]
 
 
-def _class_name(label):
-    """As a CSV file would have it: whole numbers without a point."""
-    if isinstance(label, bytes):
-        return label.decode("latin-1")
-    if isinstance(label, (float, np.floating)) and float(label).is_integer() and abs(label) < 2**53:
-        return str(int(label))
-    return str(label)
-
-
-def _label_type(labels):
-    """What a model file says of the labels, so that `_class_labels` makes the same of their names; None: it cannot."""
-    if labels.dtype.kind == "U":
-        return "str"
-    if labels.dtype.kind == "S":
-        return "bytes"
-    if labels.dtype.kind != "O":
-        return labels.dtype.name
-    return "object" if all(isinstance(label, str) for label in labels) else None
-
-
-_EXAMPLE = {
-    "KernelRidge": """>>> import kerf, numpy as np
->>> X = np.random.default_rng(0).normal(size=(400, 3))
->>> y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
->>> model = kerf.KernelRidge(map="rff", features=300).fit(X[:300], y[:300])
->>> model.score(X[300:], y[300:]) > 0.9
-True""",
-    "KernelClassifier": """>>> import kerf, numpy as np
->>> X = np.random.default_rng(0).normal(size=(400, 2))
->>> y = np.where((X ** 2).sum(axis=1) > 1.4, "out", "in")
->>> model = kerf.KernelClassifier(map="arccos", features=256).fit(X[:300], y[:300])
->>> model.score(X[300:], y[300:]) > 0.9
-True""",
-}
-
-
 def _make(name, base, what):
-    parameters = _parameters(base._task)
-    docstring = f"""{what}
-
-Minimises ``(1/n) sum_i w_i |y_i - b - W' z(x_i)|^2 + lambda_ |W|^2`` over W and b: z the features of a map (z(x)' z(y) close to a kernel), n the
-sum of the weights w, b unpenalised.  With `lambda_='auto'` the penalty is chosen by cross-validation (`folds`), from one pass over the
-features, or by leave-one-out when there are fewer rows than features.  Memory does not grow with the rows.
-
-{document(parameters)}
-
-Attributes
-----------
-options_ : dict
-    the map and its options, automatic ones worked out.
-best_lambda_ : float
-    the penalty that was given or chosen; `cv_error_` is its mean squared error on rows left out.
-feature_weights_, intercept_ : array
-    the linear model on the features (not on the columns of X: hence no `coef_`).
-report_ : dict
-    `quality`: accuracy or r2 on rows left out beside that of a constant; times, the lambdas tried and their errors, the solver, the memory
-    estimated; None for a loaded model (whose quality is in `summary_`).  A fit that is no better than a constant warns.
-
-Examples
---------
-{_EXAMPLE[name]}
-"""
-    return type(name, (base,), {"__module__": __name__, "__qualname__": name, "__doc__": docstring, "__init__": make_init(parameters, name),
+    parameters = parameters_of(base._task)
+    return type(name, (base,), {"__module__": __name__, "__qualname__": name, "__doc__": docstring(name, what, parameters), "__init__": make_init(parameters, name),
                                 "_parameters": parameters})
 
 
 KernelRidge = _make("KernelRidge", _KernelRidge, "Kernel ridge regression at the cost of a linear model.")
 KernelClassifier = _make("KernelClassifier", _KernelClassifier, "Classification with a kernel at the cost of a linear model: ridge regression on one column per class.")
-
-
-def load(path, memory_limit=None):
-    """A model file, written by `save`, by the program or by C++, as a fitted `KernelRidge` or `KernelClassifier`.
-
-    A model that was trained on a file with a header takes frames with those columns (`feature_names_in_`), or arrays in that order.
-    Classes come back as they were in Python.  Those of a model that the program made of a file are numbers if every one is written as a
-    number would be (7, 0.5, but not 007), and text otherwise.  `memory_limit` bounds what the model's map may take, in bytes or as "1G"; None: half of
-    what is free.
-    """
-    path = os.fspath(path)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no model file {path!r}")
-    model = _kerf.Model.load(path, _bytes(memory_limit))
-    about = model.describe()
-    kind = KernelClassifier if about["task"] == "classification" else KernelRidge
-    estimator = kind(**_parameters_asked(kind, about))
-    estimator.seed_ = estimator.random_state
-    estimator._take(model, None)
-    columns = Columns.from_json(about["encoding"]) if about["encoding"] else Columns()
-    columns.inputs = about["in_dim"]
-    estimator._columns = columns
-    if columns.image and estimator._said_image() is None:  # a fit like it has to know where channels are
-        estimator.image = "x".join(str(side) for side in columns.image)
-    estimator.n_features_in_ = len(columns.levels) if columns.levels else about["in_dim"]
-    if columns.names and all(columns.names):
-        estimator.feature_names_in_ = np.array(columns.names, dtype=object)
-    else:
-        columns.names = None
-    if kind is KernelClassifier:
-        labels = _class_labels(about["classes"], json.loads(about["encoding"] or "{}").get("label_type", ""))
-        estimator._take_labels(labels)
-        if about["asked"] and about["asked"]["class_weights"]:
-            estimator.class_weight = dict(zip(labels.tolist(), about["asked"]["class_weights"]))
-    else:
-        estimator._outputs_2d = about["outputs"] > 1 or json.loads(about["encoding"] or "{}").get("label_type") == "column"
-    return estimator
-
-
-def _parameters_asked(kind, about):
-    """The parameters that a model was trained with; of a file that does not say, what came of them."""
-    asked = about["asked"]
-    if asked is None or asked["map"] not in (*MAPS, "auto", "exact"):  # a later version's map
-        return {"map": about["map"], "lambda_": about["lambda"], "random_state": about["seed"], **_options_from_text(about["map"], about["options"])}
-    known = {p.name for p in kind._parameters}
-    fit = {name: value for name, value in values_from_text(FIT_OPTIONS, asked["fit_options"]).items() if name in known}
-    if fit.get("class_weight") == "none":
-        fit["class_weight"] = None
-    map = asked["map"]
-    options = values_from_text(MAPS[map]["options"] if map in MAPS else [option for _, option in _MAP_OPTIONS], asked["map_options"])
-    if asked["map_seed"] is not None:
-        options, map = {}, getattr(features, MAPS[map]["python_name"])(**options, random_state=asked["map_seed"])
-    return {"map": map, **options, **fit, "memory_limit": asked["memory_limit"] or None}
-
-
-_MADE_OF_NAMES = {"b": lambda name: name == "True", "i": int, "u": int, "f": float}
-
-
-def _class_labels(names, label_type):
-    """The labels of a model's class names, in their order."""
-    if label_type == "str":
-        return np.array(names)
-    if label_type == "bytes":
-        return np.array([name.encode("latin-1") for name in names])
-    if label_type == "object":
-        return np.array(names, dtype=object)
-    if label_type in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"):
-        return np.array([_MADE_OF_NAMES[np.dtype(label_type).kind](name) for name in names], dtype=label_type)
-    for written, make in ((r"-?(0|[1-9]\d*)", int), (r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", float)):
-        if all(re.fullmatch(written, name, re.ASCII) for name in names):
-            values = np.array([make(name) for name in names])
-            if (values[:-1] < values[1:]).all():  # else predictions would not find them
-                return values
-    return np.array(names)

@@ -227,7 +227,7 @@ def test_nullable_columns_are_numbers_or_missing():
         model = kerf.KernelRidge(map="rff", features=32, lambda_=1e-3).fit(frame(n=whole, s=switch, **word), Y)
         plain = kerf.KernelRidge(map="rff", features=32, lambda_=1e-3).fit(frame(n=np.arange(40.0), s=[1.0, 0.0] * 20, **word), Y)
         assert np.array_equal(model.predict(frame(n=whole, s=switch, **word)), plain.predict(frame(n=np.arange(40.0), s=[1.0, 0.0] * 20, **word)))
-        with pytest.raises(ValueError, match="NaN"):
+        with pytest.raises(ValueError, match="NaN|the value of 'n' is missing"):
             model.fit(frame(n=pd.array([None, *range(39)], dtype="Int64"), **word), Y)
     for missing in (pd.Series([None, *"ab" * 19, "a"], dtype="string"), pd.Series([None, *"ab" * 19, "a"]), pd.Series([np.nan, *"ab" * 19, "a"])):
         with pytest.raises(ValueError, match="missing value in row 0|NaN"):
@@ -238,7 +238,7 @@ def test_numbers_beyond_float32():
     for rows in (X * 1e39, csr(X * 1e39), frame(a=X[:, 0] * 1e39, word="x")):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with pytest.raises(ValueError, match="too large for float32"):
+            with pytest.raises(ValueError, match="beyond single precision"):
                 kerf.KernelRidge(map="rff", features=16).fit(rows, Y)
     with pytest.warns(UserWarning, match="3 columns .* vary by less than float32 can hold"):
         kerf.RFF(features=16).fit(X * 1e-40)

@@ -44,12 +44,12 @@ def test_labels_come_back_with_type_order_and_text(name, tmp_path):
 
 
 def test_labels_of_files_are_numbers_where_they_are_written_so():
-    from kerf.learn import _class_labels
-    assert _class_labels(["1", "2", "10"], "").dtype.kind == "i"
-    assert _class_labels(["-1", "0.5", "1e3"], "").tolist() == [-1.0, 0.5, 1000.0]
+    from kerf._labels import class_labels
+    assert class_labels(["1", "2", "10"], "").dtype.kind == "i"
+    assert class_labels(["-1", "0.5", "1e3"], "").tolist() == [-1.0, 0.5, 1000.0]
     for words in (["007", "7"], ["nan", "x"], ["1", "10", "2"], ["1_000", "2"], ["inf", "1"], ["0", "-0"]):
-        assert _class_labels(words, "").tolist() == words
-    assert _class_labels([str(2**53), str(2**53 + 1)], "").tolist() == [2**53, 2**53 + 1]
+        assert class_labels(words, "").tolist() == words
+    assert class_labels([str(2**53), str(2**53 + 1)], "").tolist() == [2**53, 2**53 + 1]
 
 
 def test_labels_through_the_program(tmp_path):

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "kerf/core/require.h"
-#include "kerf/io/finite.h"
 
 namespace kerf::detail::io {
 namespace {
@@ -31,10 +30,11 @@ double half_to_double(std::uint16_t bits) {
 }
 
 template <class T, bool kHalf = false>
-void convert(bool swapped, const char* from, Index count, double* to) {
+void convert(bool swapped, const char* from, Index count, double* to, Index step) {
+  if (step == 0) step = static_cast<Index>(sizeof(T));
   for (Index i = 0; i < count; ++i) {
     char bytes[sizeof(T)];
-    std::memcpy(bytes, from + i * static_cast<Index>(sizeof(T)), sizeof(T));
+    std::memcpy(bytes, from + i * step, sizeof(T));
     if (swapped) std::reverse(bytes, bytes + sizeof(T));
     T value;
     std::memcpy(&value, bytes, sizeof(T));
@@ -91,7 +91,7 @@ class ArrayReader final : public Reader {
     }
     block.rows = rows;
     row_ += rows;
-    for (Index i = 0; i < rows && !schema_.bytes; ++i) note_odd(block, i);
+    for (Index i = 0; i < rows && !schema_.bytes; ++i) block.list_odd(i);
     return true;
   }
 
@@ -174,17 +174,6 @@ class ArrayReader final : public Reader {
     }
   }
 
-  static void note_odd(RawBlock& block, Index i) {
-    const auto row = block.cells.row(i);
-    if (all_finite<double>(row)) return;
-    for (std::size_t j = 0; j < row.size(); ++j) {
-      if (std::isfinite(row[j])) continue;
-      block.add_odd(i, static_cast<Index>(j), 0,
-                    std::isnan(row[j]) ? "nan" : (row[j] > 0 ? "inf" : "-inf"));
-      row[j] = std::numeric_limits<double>::quiet_NaN();
-    }
-  }
-
   InputStream input_;
   ArrayHeader header_;
   Schema schema_;
@@ -215,30 +204,31 @@ Index element_size(ElementType type) {
   }
 }
 
-void convert_elements(ElementType type, bool swapped, const char* from, Index count, double* to) {
+void convert_elements(ElementType type, bool swapped, const char* from, Index count, double* to,
+                      Index step) {
   switch (type) {
     case ElementType::u8:
-      return convert<std::uint8_t>(swapped, from, count, to);
+      return convert<std::uint8_t>(swapped, from, count, to, step);
     case ElementType::i8:
-      return convert<std::int8_t>(swapped, from, count, to);
+      return convert<std::int8_t>(swapped, from, count, to, step);
     case ElementType::u16:
-      return convert<std::uint16_t>(swapped, from, count, to);
+      return convert<std::uint16_t>(swapped, from, count, to, step);
     case ElementType::i16:
-      return convert<std::int16_t>(swapped, from, count, to);
+      return convert<std::int16_t>(swapped, from, count, to, step);
     case ElementType::u32:
-      return convert<std::uint32_t>(swapped, from, count, to);
+      return convert<std::uint32_t>(swapped, from, count, to, step);
     case ElementType::i32:
-      return convert<std::int32_t>(swapped, from, count, to);
+      return convert<std::int32_t>(swapped, from, count, to, step);
     case ElementType::u64:
-      return convert<std::uint64_t>(swapped, from, count, to);
+      return convert<std::uint64_t>(swapped, from, count, to, step);
     case ElementType::i64:
-      return convert<std::int64_t>(swapped, from, count, to);
+      return convert<std::int64_t>(swapped, from, count, to, step);
     case ElementType::f16:
-      return convert<std::uint16_t, true>(swapped, from, count, to);
+      return convert<std::uint16_t, true>(swapped, from, count, to, step);
     case ElementType::f32:
-      return convert<float>(swapped, from, count, to);
+      return convert<float>(swapped, from, count, to, step);
     case ElementType::f64:
-      return convert<double>(swapped, from, count, to);
+      return convert<double>(swapped, from, count, to, step);
   }
 }
 

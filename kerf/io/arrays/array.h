@@ -16,7 +16,8 @@ enum class ElementType { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 };
 Index element_size(ElementType type);
 
 /// to[i] = element i of `from`; swapped: the bytes of each stand the other way round.
-void convert_elements(ElementType type, bool swapped, const char* from, Index count, double* to);
+void convert_elements(ElementType type, bool swapped, const char* from, Index count, double* to,
+                      Index step = 0);
 
 /// The shape of an array file and where its elements begin.
 struct ArrayHeader {

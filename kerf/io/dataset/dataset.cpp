@@ -166,8 +166,12 @@ std::vector<std::string> files_read(const std::vector<std::string>& paths) {
 
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
                      rng::Key key, const Progress& progress) {
-  const std::string name = name_of(paths);
-  auto reader = io::open_source(paths, io::read_options_of(options), options.labels, true);
+  return open_dataset(io::open_source(paths, io::read_options_of(options), options.labels, true),
+                      options, name_of(paths), key, progress);
+}
+
+Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
+                     const std::string& name, rng::Key key, const Progress& progress) {
   io::ScanResult result = io::scan(*reader, options, name, key, progress);
   Dataset data;
   data.options = options;

@@ -83,7 +83,14 @@ struct Dataset {
   void centre_large_columns();
   /// From now on dense rows come in double too, for exact kernels; changes encoding and source.
   void keep_double();
+  /// Error (data) if nothing of a column is left as floats; otherwise what warn_of_precision() says.
+  std::vector<std::string> check_precision() const;
 };
+
+/// Sentences about columns of which floats keep little: far from zero, or hardly varying.
+std::vector<std::string> warn_of_precision(std::span<const double> mean,
+                                           std::span<const double> variance,
+                                           const std::vector<std::string>& names);
 
 /// Every file that is read of these paths: those of folders, and labels beside images.
 std::vector<std::string> files_read(const std::vector<std::string>& paths);
@@ -92,6 +99,9 @@ std::vector<std::string> files_read(const std::vector<std::string>& paths);
 /// input, kept in a temporary file.
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
                      rng::Key key, const Progress& progress = {});
+/// The same of a reader that is open already, called `name` in messages.
+Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
+                     const std::string& name, rng::Key key, const Progress& progress = {});
 
 /// Rows with targets to score a model of `training` on: delimiter and header as in its files, but all
 /// rows, and labels of their own.  Error (usage) if they have no targets.

@@ -23,7 +23,7 @@ ColumnTally::ColumnTally(Index columns, Index memory_limit) : memory_limit_(memo
 void ColumnTally::add_odd(const RawBlock& block, const OddCell& cell, Index max_levels) {
   Words& column = words_[cell.column];
   const std::string_view text = block.text(cell);
-  if (is_missing(text)) {
+  if (block.is_missing(cell)) {
     ++column.missing;
     return;
   }

@@ -116,7 +116,12 @@ void plan_table(Encoding& encoding, const io::Schema& schema, const DataOptions&
                  spell("weights", options.weights));
     role = Role::weight;
   }
-  if (options.target != "none" && !schema.labelled) plan_targets(encoding, finder, options, source);
+  for (Index j = schema.columns - schema.targets; j < schema.columns; ++j) {
+    encoding.targets.push_back(j);
+    encoding.columns[j].role = Role::target;
+  }
+  if (options.target != "none" && !schema.labelled && schema.targets == 0)
+    plan_targets(encoding, finder, options, source);
   encoding.inputs = std::ranges::count_if(
       encoding.columns, [](const EncodedColumn& column) { return column.role == Role::number; });
   KERF_REQUIRE(encoding.inputs > 0, data, "{}: no input column is left beside the target", source);
@@ -242,6 +247,7 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
   encoding.is_bytes = schema.bytes;
   encoding.image = schema.image;
   encoding.labelled = schema.labelled && options.target != "none";
+  if (encoding.labelled) encoding.labels = schema.labels;
   encoding.kind = schema.sparse            ? SourceKind::sparse
                   : schema.image.present() ? SourceKind::pixels
                                            : SourceKind::table;

@@ -55,7 +55,10 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
     if (to.role == Role::target) encode_target(raw, column, to, out);
     if (to.role == Role::weight) encode_weights(raw, column, out);
   }
-  if (label_route_.role == Role::target) encode_target(raw, kLabelColumn, label_route_, out);
+  if (label_route_.role == Role::target)
+    for (Route to = label_route_; to.to < encoding_.target_count(); ++to.to)
+      encode_target(raw, kLabelColumn, to, out);
+  if (wanted_ != Targets::ignore && !raw.weights.empty()) out.weights = raw.weights;
   for (const OddCell& cell : raw.odd) {
     const Route& to = cell.column == kLabelColumn ? label_route_ : routes_[cell.column];
     if (to.role != Role::dropped) encode_odd(raw, cell, to, out);
@@ -99,10 +102,11 @@ void Encoder::encode_sparse(const RawBlock& raw, RowBlock& out) {
   out.sparse.clear();
   out.sparse.cols = encoding_.inputs;
   const CsrView rows = raw.sparse.view();
+  const Index first = typed_ ? 1 : encoding_.first_index;
   for (Index i = 0; i < raw.rows; ++i) {
     const SparseRow row = rows.row(i);
     for (std::size_t k = 0; k < row.values.size(); ++k) {
-      const Index column = row.columns[k] - encoding_.first_index;
+      const Index column = row.columns[k] - first;
       KERF_REQUIRE(column >= 0, data,
                    "{}: index 0, but the indices of the training rows count from 1",
                    raw.where(i, 0));
@@ -132,16 +136,24 @@ void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to
 
 void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
   for (Index i = 0; i < raw.rows; ++i) {
-    const double value = column == kLabelColumn ? raw.labels[i] : raw.cells(i, column);
-    double& target = out.targets(i, to.to);
-    target = value;
-    if (encoding_.task != Task::classification || std::isnan(value)) continue;
-    const std::string name = raw.spelling.empty() ? format_number(value) : raw.spelling[i];
-    const Index number = class_names_.find(name);
-    KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})",
-                 raw.where(i, column), quoted(name), class_list());
-    target = static_cast<double>(number);
+    const double value = column == kLabelColumn ? raw.labels[i * encoding_.target_count() + to.to]
+                                                : raw.cells(i, column);
+    const bool is_class = encoding_.task == Task::classification && !std::isnan(value);
+    out.targets(i, to.to) = is_class ? class_number(raw, i, column, value) : value;
   }
+}
+
+double Encoder::class_number(const RawBlock& raw, Index row, Index column, double value) const {
+  const bool is_number = !named_.empty();
+  const auto at = static_cast<std::size_t>(is_number ? value : 0);
+  if (is_number && number_of_[at] >= 0) return static_cast<double>(number_of_[at]);
+  const std::string name = is_number              ? named_[at]
+                           : raw.spelling.empty() ? format_number(value)
+                                                  : raw.spelling[row];
+  const Index number = is_number ? -1 : class_names_.find(name);
+  KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})",
+               raw.where(row, column), quoted(name), class_list());
+  return static_cast<double>(number);
 }
 
 void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
@@ -156,7 +168,7 @@ void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
 
 void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& to, RowBlock& out) {
   const std::string_view text = raw.text(cell);
-  if (is_missing(text)) return encode_missing(raw, cell, to, out);
+  if (raw.is_missing(cell)) return encode_missing(raw, cell, to, out);
   if (to.role == Role::category) {
     const NameNumbers& levels = levels_[to.levels];
     const auto found = levels.find(text);

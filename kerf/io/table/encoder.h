@@ -79,6 +79,7 @@ class Encoder {
   void encode_sparse(const RawBlock& raw, RowBlock& out);
   void encode_category(const RawBlock& raw, Index column, const Route& route, RowBlock& out);
   void encode_target(const RawBlock& raw, Index column, const Route& route, RowBlock& out);
+  double class_number(const RawBlock& raw, Index row, Index column, double value) const;
   void encode_weights(const RawBlock& raw, Index column, RowBlock& out);
   void encode_odd(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
   void encode_missing(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
@@ -95,12 +96,15 @@ class Encoder {
   Route label_route_;
   std::vector<Run> runs_;
   std::vector<double> offsets_;  // one per raw column
-  static NameNumbers names_of_levels(const EncodedColumn& column);
+  NameNumbers names_of_levels(const EncodedColumn& column) const;
 
   std::vector<NameNumbers> levels_;        // one per category
   std::vector<Index> first_input_;         // of each column of the encoding
   std::vector<std::size_t> level_number_;  // of each column of the encoding
   ClassNames class_names_;
+  std::vector<std::string> named_;  // classes whose numbers are the targets of the source
+  std::vector<Index> number_of_;    // theirs in the encoding; -1: none of the training classes
+  bool typed_ = false;              // Schema::typed
   std::vector<bool> dropped_;
   EncodeCounts counts_;
 };

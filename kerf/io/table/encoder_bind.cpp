@@ -14,12 +14,17 @@ namespace kerf::detail::io {
 
 Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::string& source_name,
                  Targets targets)
-    : encoding_(encoding), wanted_(targets), class_names_(encoding.classes) {
+    : encoding_(encoding),
+      wanted_(targets),
+      class_names_(encoding.classes),
+      named_(schema.classes),
+      typed_(schema.typed) {
+  for (const std::string& name : named_) number_of_.push_back(class_names_.find(name));
   const bool sparse = encoding_.kind == SourceKind::sparse;
   KERF_REQUIRE(sparse == schema.sparse, data, "the training rows were {}, but {} holds {} rows",
                sparse ? "sparse" : "dense", source_name, schema.sparse ? "sparse" : "dense");
   const bool target_wanted = encoding_.target_count() > 0 && targets != Targets::ignore;
-  if (schema.labelled && target_wanted && encoding_.target_count() == 1) {
+  if (schema.labelled && target_wanted && encoding_.target_count() == schema.labels) {
     has_targets_ = true;
     label_route_ = {.role = Role::target, .label = "the label"};
   }
@@ -35,10 +40,11 @@ Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::stri
 
 /// Levels by their text, and by their number where they are one: a file's cell `1` is the level `1.0` of
 /// a frame.  Error (data) where a file could not say which of two is meant.
-NameNumbers Encoder::names_of_levels(const EncodedColumn& column) {
+NameNumbers Encoder::names_of_levels(const EncodedColumn& column) const {
   NameNumbers names;
   for (const std::string& level : column.levels)
     names.emplace(level, static_cast<Index>(names.size()));
+  if (typed_) return names;
   NameNumbers by_number;
   for (const std::string& level : column.levels) {
     const auto value = parse_number(level);

@@ -137,6 +137,7 @@ std::string Encoding::to_json() const {
   json object = {{"kind", name_of(kind)},       {"inputs", inputs},      {"labelled", labelled},
                  {"missing", name_of(missing)}, {"task", name_of(task)}, {"classes", classes}};
   if (!label_type.empty()) object["label_type"] = label_type;
+  if (labels != 1) object["labels"] = labels;
   if (channels_first) object["channels_first"] = true;
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
   if (is_bytes) object["bytes"] = true;
@@ -177,6 +178,7 @@ Encoding Encoding::from_json(std::string_view text) {
     if (encoding.kind == SourceKind::sparse)
       encoding.first_index = whole(object, "first_index", 0, 1);
     encoding.is_bytes = object.value("bytes", false);
+    if (object.contains("labels")) encoding.labels = whole(object, "labels", 1, kMostColumns);
     encoding.wide = object.value("wide", false);
     encoding.channels_first = object.value("channels_first", false);
     if (object.contains("image")) {

@@ -37,6 +37,7 @@ struct Encoding {
   std::vector<EncodedColumn> columns;  ///< of the file, for tables
   std::vector<Index> targets;          ///< table columns that are targets, in the order asked for
   bool labelled = false;               ///< the target is the label beside the columns
+  Index labels = 1;                    ///< numbers of that label; files have one
   Index inputs = 0;                    ///< columns of an encoded row
   Index first_index = 1;               ///< sparse: index of the first column, 0 or 1
   bool is_bytes = false;               ///< inputs are 0 .. 255
@@ -51,7 +52,7 @@ struct Encoding {
       label_type;  ///< what the names were before they were text (int64, bool, str, ...), as
                    ///< Python calls it; "": words and numbers of a file
 
-  Index target_count() const { return labelled ? 1 : static_cast<Index>(targets.size()); }
+  Index target_count() const { return labelled ? labels : static_cast<Index>(targets.size()); }
   /// Columns made from a category: true for each such input column; empty if there is none.
   std::vector<bool> one_hot() const;
   /// "age", "colour=red", "column 3", ...: one for each input column (empty for sparse and pixels).

@@ -23,9 +23,11 @@ std::uint64_t hash_row(const RawBlock& block, Index i) {
 void RawFingerprint::add(const RawBlock& block) {
   for (Index i = 0; i < block.rows; ++i) {
     state_ = mix_bits(state_ ^ hash_row(block, i));
-    if (block.labels.empty()) continue;
-    const double label = block.labels[i];
-    state_ = mix_bits(state_ ^ std::bit_cast<std::uint64_t>(label));
+    const auto labels = std::ssize(block.labels) / block.rows;
+    for (Index t = i * labels; t < (i + 1) * labels; ++t)
+      state_ = mix_bits(state_ ^ std::bit_cast<std::uint64_t>(block.labels[t]));
+    if (!block.weights.empty())
+      state_ = mix_bits(state_ ^ std::bit_cast<std::uint64_t>(block.weights[i]));
   }
   for (const OddCell& cell : block.odd) {
     const std::string_view text = block.text(cell);

@@ -21,7 +21,9 @@ void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd
     kept.values.assign(entries.values.begin(), entries.values.end());
     kept.columns.assign(entries.columns.begin(), entries.columns.end());
   }
-  kept.label = block.labels.empty() ? 0 : block.labels[at];
+  const auto labels = std::ssize(block.labels) / block.rows;
+  kept.labels.assign(block.labels.begin() + i * labels, block.labels.begin() + (i + 1) * labels);
+  kept.weight = block.weights.empty() ? 0 : block.weights[at];
   spelled_ = spelled_ || !block.spelling.empty();
   kept.spelling = block.spelling.empty() ? "" : block.spelling[at];
   kept.origin = block.origin_of(i);
@@ -45,11 +47,14 @@ RawBlock RawSample::finish(const Schema& schema) const {
     for (std::size_t k = 0; k < row.values.size(); ++k)
       block.sparse.push(row.columns[k], row.values[k]);
     if (schema.sparse) block.sparse.end_row();
-    if (schema.labelled) block.labels.push_back(row.label);
+    block.labels.insert(block.labels.end(), row.labels.begin(), row.labels.end());
+    if (schema.weighted) block.weights.push_back(row.weight);
     if (spelled_) block.spelling.push_back(row.spelling);
     block.origins.push_back(row.origin);
-    for (const auto& [cell, text] : row.odd)
+    for (const auto& [cell, text] : row.odd) {
       block.add_odd(i, cell.column, cell.byte, text, cell.below);
+      block.odd.back().is_word = cell.is_word;
+    }
   }
   return block;
 }

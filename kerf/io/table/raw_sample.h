@@ -26,7 +26,8 @@ class RawSample {
     std::vector<std::uint8_t> pixels;
     std::vector<float> values;
     std::vector<std::int32_t> columns;
-    double label = 0;
+    std::vector<double> labels;
+    double weight = 0;
     std::string spelling;
     RawBlock::Origin origin;
     std::vector<std::pair<OddCell, std::string>> odd;

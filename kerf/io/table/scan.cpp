@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "kerf/core/hash.h"
@@ -28,8 +29,10 @@ class Scanner {
         name_(name),
         key_(key),
         encoding_(plan_encoding(schema_, options, name)),
-        columns_(schema_.columns, options.memory_limit),
+        columns_(schema_.sparse_columns > 0 ? schema_.sparse_columns + 1 : schema_.columns,
+                 options.memory_limit),
         targets_(options.task),
+        class_rows_(schema_.classes.size()),
         sample_(key) {
     for (std::size_t j = 0; j < encoding_.columns.size(); ++j)
       if (encoding_.columns[j].role == Role::weight) weight_column_ = static_cast<Index>(j);
@@ -105,6 +108,8 @@ class Scanner {
   bool inputs_are_bytes(std::span<const double> row) const;
   void finish_table(ScanResult& result);
   void note_words(Index column, const std::string& label, std::vector<std::string>& notes) const;
+  void finish_targets(ScanResult& result) const;
+  void finish_classes(DataSummary& summary) const;
   void finish_image(DataSummary& summary) const;
 
   Reader& reader_;
@@ -116,6 +121,7 @@ class Scanner {
   Encoding encoding_;
   ColumnTally columns_;
   TargetTally targets_;
+  std::vector<double> class_rows_;  // of Schema::classes
   TargetRange range_;
   std::vector<double> targets_of_row_;
   RawSample sample_;
@@ -170,7 +176,7 @@ void Scanner::require_sample() const {
 bool Scanner::keeps(const RawBlock& block, std::span<const OddCell> odd) {
   for (const OddCell& cell : odd) {
     const Role role = role_of(cell.column);
-    if (role == Role::dropped || !is_missing(block.text(cell))) continue;
+    if (role == Role::dropped || !block.is_missing(cell)) continue;
     const bool input = role == Role::number;
     if (options_.missing == Missing::drop) return false;
     if (input && options_.missing == Missing::mean) {
@@ -193,6 +199,12 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
     KERF_REQUIRE(weight >= 0, data, "{}: a weight ({}) must be a number that is not negative",
                  block.where(i, weight_column_), label_of(weight_column_));
   }
+  if (schema_.weighted) {
+    weight = block.weights[i];
+    KERF_REQUIRE(weight >= 0 && std::isfinite(weight), data,
+                 "row {} has the weight {}: a weight must be a number that is not negative",
+                 block.first_row + i, weight);
+  }
   weight_ += weight;
   note_range(block, i);
   if (encoding_.target_count() != 1) {
@@ -205,6 +217,10 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
   const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
   const auto row = static_cast<std::size_t>(i);
   const double value = encoding_.labelled ? block.labels[row] : block.cells(i, column);
+  if (!std::isnan(value) && !schema_.classes.empty()) {
+    class_rows_[static_cast<std::size_t>(value)] += weight;
+    return;
+  }
   if (!std::isnan(value)) {
     targets_.add(value, weight,
                  block.spelling.empty() ? format_number(value) : block.spelling[row]);
@@ -216,7 +232,9 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
 
 void Scanner::note_range(const RawBlock& block, Index i) {
   targets_of_row_.clear();
-  if (encoding_.labelled) targets_of_row_.push_back(block.labels[i]);
+  if (encoding_.labelled)
+    for (Index t = 0; t < encoding_.labels; ++t)
+      targets_of_row_.push_back(block.labels[i * encoding_.labels + t]);
   for (const Index column : encoding_.targets) targets_of_row_.push_back(block.cells(i, column));
   range_.add(targets_of_row_);
 }
@@ -304,6 +322,42 @@ void Scanner::finish_image(DataSummary& summary) const {
   summary.image = image;
 }
 
+void Scanner::finish_targets(ScanResult& result) const {
+  DataSummary& summary = result.summary;
+  summary.task_reason = "there is no target";
+  if (encoding_.target_count() > 1) {
+    KERF_REQUIRE(options_.task != DataOptions::TaskChoice::classification, usage,
+                 "classification wants one target, not {}", encoding_.target_count());
+    summary.task_reason = "there are several targets";
+  } else if (encoding_.target_count() == 1 && !schema_.classes.empty()) {
+    finish_classes(summary);
+  } else if (encoding_.target_count() == 1) {
+    const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
+    targets_.decide(rows_, schema_.bytes, label_of(column), summary);
+    if (targets_.decimal_commas())
+      result.notes.push_back(fmt::format(
+          "the target {} looks like numbers with a decimal comma, taken for classes: kerf reads a "
+          "decimal point",
+          label_of(column)));
+    if (summary.task == Task::classification)
+      if (std::string note = targets_.spelling_note(label_of(column)); !note.empty())
+        result.notes.push_back(std::move(note));
+  }
+}
+
+/// Classes that the source has named, in the order of all classes.
+void Scanner::finish_classes(DataSummary& summary) const {
+  std::vector<std::size_t> order(schema_.classes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, name_before, [&](std::size_t k) { return schema_.classes[k]; });
+  summary.task = Task::classification;
+  summary.task_reason = "as asked for";
+  for (const std::size_t k : order) {
+    summary.classes.push_back(schema_.classes[k]);
+    summary.class_rows.push_back(class_rows_[k]);
+  }
+}
+
 ScanResult Scanner::finish() {
   ScanResult result;
   DataSummary& summary = result.summary;
@@ -331,23 +385,7 @@ ScanResult Scanner::finish() {
   }
   if (encoding_.kind == SourceKind::pixels && options_.missing != Missing::error)
     encoding_.means = summary.mean;
-  summary.task_reason = "there is no target";
-  if (encoding_.target_count() > 1) {
-    KERF_REQUIRE(options_.task != DataOptions::TaskChoice::classification, usage,
-                 "classification wants one target, not {}", encoding_.target_count());
-    summary.task_reason = "there are several targets";
-  } else if (encoding_.target_count() == 1) {
-    const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
-    targets_.decide(rows_, schema_.bytes, label_of(column), summary);
-    if (targets_.decimal_commas())
-      result.notes.push_back(fmt::format(
-          "the target {} looks like numbers with a decimal comma, taken for classes: kerf reads a "
-          "decimal point",
-          label_of(column)));
-    if (summary.task == Task::classification)
-      if (std::string note = targets_.spelling_note(label_of(column)); !note.empty())
-        result.notes.push_back(std::move(note));
-  }
+  finish_targets(result);
   if (summary.task == Task::regression) summary.target_scale = range_.scales();
   encoding_.task = summary.task;
   encoding_.classes = summary.classes;

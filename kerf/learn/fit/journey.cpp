@@ -78,6 +78,9 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const FitContext& context
   result.model.images = rows->take_steps();
   result.model.encoding = data.encoding;
   result.model.training.command = task.command;
+  Params& image_options = result.model.training.asked.image_options;
+  image_options = task.image_options;
+  image_options.insert(task.augment_options.begin(), task.augment_options.end());
   return {std::move(result), std::move(split), std::move(test_file), std::move(rows)};
 }
 
