@@ -231,7 +231,7 @@ void add_tables(py::module_& module) {
       .def_property_readonly("plain", &is_plain)
       .def_property_readonly(
           "missing",
-          [](const Encoding& self) { return kMissingNames[static_cast<int>(self.missing)]; })
+          [](const Encoding& self) { return name_of(self.missing); })
       .def_property_readonly("is_sparse",
                              [](const Encoding& self) { return self.kind == SourceKind::sparse; })
       .def_property_readonly(

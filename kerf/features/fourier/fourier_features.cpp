@@ -18,8 +18,7 @@ FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key 
 
 std::optional<Params> FourierFeatures::stands_for(std::string_view kernel, const Params& options,
                                                   const DataSummary& summary) {
-  const bool has =
-      find_by_name<ShiftInvariant>(kernel).has_value();
+  const bool has = find_by_name<ShiftInvariant>(kernel).has_value();
   if (!has || (RadialMapOptions::has(kernel) && wants_fast_transforms(summary)))
     return std::nullopt;
   return with_kernel(options, kernel);

@@ -64,8 +64,7 @@ void refuse_idle(Index dim, const NtkMapOptions& options) {
                "depth or 0; not {} {} {}",
                spell("split", "true"), 1 + (nngp || options.ms > 0 ? 2 : 3) * options.depth,
                spell("features"), spell("ms"), spell("ms"), spell("features", options.features),
-               spell("ms", options.ms),
-               spell("sketch", name_of(options.sketch)));
+               spell("ms", options.ms), spell("sketch", name_of(options.sketch)));
 }
 
 /// out(i, :) = a(i, :) (x) b(i, :), whole.
@@ -83,8 +82,7 @@ void tensor_product(MatrixView<const float> a, const RowsView& b, MatrixView<flo
 
 std::optional<Params> NtkRandomFeatures::stands_for(std::string_view kernel, const Params& options,
                                                     const DataSummary&) {
-  if (!find_by_name<NetworkKernel>(kernel))
-    return std::nullopt;
+  if (!find_by_name<NetworkKernel>(kernel)) return std::nullopt;
   return with_kernel(options, kernel);
 }
 

@@ -97,8 +97,7 @@ Index SplitNetwork::Plan::psi_dim(Index layer) const {
 void NtkMapOptions::resolve(OpenOptions& open) {
   const auto options = read_options<NtkMapOptions>(open.params(), "map ntk-rf");
   const Index dim = direction_dim(open.summary().cols, options.bias.value_or(1));
-  open.settle("split", name_of(
-                           SplitNetwork::pays(dim, options) ? SplitKind::on : SplitKind::off));
+  open.settle("split", name_of(SplitNetwork::pays(dim, options) ? SplitKind::on : SplitKind::off));
   open.settle_length("bias");
 }
 

@@ -186,8 +186,8 @@ std::vector<SkeletonNode> without_unused(std::vector<SkeletonNode> nodes) {
 }  // namespace
 
 Skeleton build_skeleton(const SkeletonLayers& layers, ImageShape image) {
-  KERF_REQUIRE(image.present(), usage,
-               "the skeleton does not say the shape of its rows: give {}", spell("image", "HxWxC"));
+  KERF_REQUIRE(image.present(), usage, "the skeleton does not say the shape of its rows: give {}",
+               spell("image", "HxWxC"));
   require_memory(
       saturated(size_of(LayeredSkeleton{layers, image}).bytes()), 0,
       fmt::format("the skeleton of {} x {} x {} values", image.height, image.width, image.channels),

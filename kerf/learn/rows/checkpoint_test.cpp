@@ -141,7 +141,8 @@ TEST_F(CheckpointTest, KnowsTheTargetsOfAllRows) {
   Data other = ring_of_classes(3000, 2);
   const auto sampled = [](const Data& of) {
     MemorySource source(of.x.view(), of.y.view(), 100);
-    const RowBlock sample = summarise(source, Task::classification, class_names(2), rng::Key{1}).sample;
+    const RowBlock sample =
+        summarise(source, Task::classification, class_names(2), rng::Key{1}).sample;
     return std::vector<double>(sample.targets.data(), sample.targets.data() + sample.rows());
   };
   Index row = 0;

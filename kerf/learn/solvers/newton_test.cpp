@@ -309,8 +309,7 @@ TEST(Probabilities, AreCalibratedWhereLambdaIsGiven) {
     options.loss = c.loss;
     options.lambda = c.lambda;
     auto [model, report] = fit_classes(train, 3, options, c.features);
-    const std::string name =
-        fmt::format("{} {} {}", c.solver, name_of(c.loss), c.lambda);
+    const std::string name = fmt::format("{} {} {}", c.solver, name_of(c.loss), c.lambda);
     ASSERT_TRUE(model.temperature.has_value()) << name;
     EXPECT_EQ(model.temperature, report.temperature);
     EXPECT_EQ(report.lambda, c.lambda);

@@ -303,8 +303,7 @@ Matrix<double> PcgFit::solve(double lambda) {
     outcome_.warnings.push_back(fmt::format(
         "the iterations stopped at a residual of {:.2g} after {} passes: the system is "
         "beyond {} precision; raise {}{}",
-        outcome_.residual, passes, name_of(options_.precision),
-        spell("lambda"),
+        outcome_.residual, passes, name_of(options_.precision), spell("lambda"),
         options_.precision == Precision::single_ ? " or take " + spell("precision", "double")
                                                  : ""));
   return cg.take_solution();
