@@ -42,7 +42,7 @@ struct Example {
   MemoryTable table() const {
     MemoryTable table;
     table.rows = std::ssize(far);
-    table.parts = {column_of(far), column_of(size), WordArray{{"red", "10", "9"}, codes}};
+    table.parts = {column_of(far), column_of(size), WordArray{{"red", "b10", "b9"}, codes}};
     table.names = {"far", "size", "word", "price"};
     table.targets = {target.data(), table.rows, 1};
     return table;
@@ -52,7 +52,7 @@ struct Example {
     for (std::size_t i = 0; i < far.size(); ++i)
       text +=
           fmt::format("{},{},{},{}\n", far[i], std::isnan(size[i]) ? "" : format_number(size[i]),
-                      codes[i] < 0 ? "" : std::array{"red", "10", "9"}[codes[i]], target[i]);
+                      codes[i] < 0 ? "" : std::array{"red", "b10", "b9"}[codes[i]], target[i]);
     return text;
   }
   std::vector<double> far, size, target;
@@ -68,7 +68,7 @@ TEST(MemoryReader, GivesTheDatasetOfAFileOfTheSameNumbers) {
   Dataset memory = open_dataset(open_memory(example.table()), options, "X", key);
   for (Dataset* data : {&file, &memory}) data->centre_large_columns();
   EXPECT_EQ(memory.encoding.to_json(), file.encoding.to_json());
-  EXPECT_EQ(memory.encoding.columns[2].levels, (std::vector<std::string>{"9", "10", "red"}));
+  EXPECT_EQ(memory.encoding.columns[2].levels, (std::vector<std::string>{"b10", "b9", "red"}));
   EXPECT_EQ(memory.summary.mean, file.summary.mean);
   EXPECT_EQ(memory.summary.mean_square, file.summary.mean_square);
   EXPECT_EQ(memory.variance, file.variance);
