@@ -229,9 +229,7 @@ void add_tables(py::module_& module) {
       .def_property_readonly("names", &input_names)
       .def_property_readonly("words", &words_of)
       .def_property_readonly("plain", &is_plain)
-      .def_property_readonly(
-          "missing",
-          [](const Encoding& self) { return name_of(self.missing); })
+      .def_property_readonly("missing", [](const Encoding& self) { return name_of(self.missing); })
       .def_property_readonly("is_sparse",
                              [](const Encoding& self) { return self.kind == SourceKind::sparse; })
       .def_property_readonly(
