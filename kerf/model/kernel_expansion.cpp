@@ -16,41 +16,26 @@ constexpr Index kTile = 256;  // rows of a product at a time
 
 }  // namespace
 
-template <class T>
 void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<const double> dual,
                       std::span<const double> intercept, const RowsView& x,
                       MatrixView<double> out) {
   KERF_REQUIRE(out.rows == x.rows() && out.cols == dual.cols && dual.rows == kept.rows(), usage,
                "a {} x {} matrix for {} x {} predictions", out.rows, out.cols, x.rows(), dual.cols);
-  const Gram<T> gram(kernel, x, kept);
-  Matrix<T> values;
-  Matrix<double> wide;
+  const Gram<double> gram(kernel, x, kept);
+  Matrix<double> values;
   for (Index begin = 0; begin < x.rows(); begin += kExpansionRows) {
     const Index end = std::min(begin + kExpansionRows, x.rows());
     values.resize(end - begin, gram.cols());
     gram.compute(begin, end, values.view());
-    MatrixView<const double> k;
-    if constexpr (std::is_same_v<T, double>) {
-      k = values.view();
-    } else {
-      wide.resize(values.rows(), values.cols());
-      copy_rows(values.view(), wide.view());
-      k = wide.view();
-    }
     const auto block = out.slice(begin, end);
     parallel_for(block.rows, kTile, [&](Index first, Index last) {
-      blas::gemm(false, false, 1.0, k.slice(first, last), dual, 0.0, block.slice(first, last));
+      blas::gemm(false, false, 1.0, MatrixView<const double>(values.view()).slice(first, last),
+                 dual, 0.0, block.slice(first, last));
     });
     for (Index i = 0; i < block.rows; ++i)
       for (Index t = 0; t < block.cols; ++t) block(i, t) += intercept[t];
   }
 }
-
-template void kernel_expansion<float>(const Kernel&, const RowsView&, MatrixView<const double>,
-                                      std::span<const double>, const RowsView&, MatrixView<double>);
-template void kernel_expansion<double>(const Kernel&, const RowsView&, MatrixView<const double>,
-                                       std::span<const double>, const RowsView&,
-                                       MatrixView<double>);
 
 std::string exact_kernel_name(const Params& options) {
   const auto kernel = options.find("kernel");

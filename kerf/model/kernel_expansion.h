@@ -19,17 +19,9 @@ namespace kerf::detail {
 /// Rows of a Gram block of predictions.
 inline constexpr Index kExpansionRows = 512;
 
-/// out (rows of x) x (columns of dual) = f; T: the precision of the kernel's values.
-template <class T>
+/// out (rows of x) x (columns of dual) = f, the kernel's values in double.
 void kernel_expansion(const Kernel& kernel, const RowsView& kept, MatrixView<const double> dual,
                       std::span<const double> intercept, const RowsView& x, MatrixView<double> out);
-
-extern template void kernel_expansion<float>(const Kernel&, const RowsView&,
-                                             MatrixView<const double>, std::span<const double>,
-                                             const RowsView&, MatrixView<double>);
-extern template void kernel_expansion<double>(const Kernel&, const RowsView&,
-                                              MatrixView<const double>, std::span<const double>,
-                                              const RowsView&, MatrixView<double>);
 
 // ---- how a recipe spells it: map "exact", options of the kernel and its name --------------------
 

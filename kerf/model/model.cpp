@@ -132,8 +132,8 @@ Index Predictor::scores(RowBlock& block, Matrix<double>& out, Matrix<double>* va
   if (variance != nullptr) variance->resize(block.rows(), model_.outputs());
   out.resize(block.rows(), model_.outputs());
   if (!map_) {
-    kernel_expansion<double>(*kernel_, model_.rows->x(), model_.linear.weights.view(),
-                             model_.linear.intercept, block.x(), out.view());
+    kernel_expansion(*kernel_, model_.rows->x(), model_.linear.weights.view(),
+                     model_.linear.intercept, block.x(), out.view());
     return far_rows;
   }
   if (block.is_sparse && variance == nullptr && model_.recipe.map == LinearFeatures::kName) {

@@ -10,56 +10,46 @@
 #include "kerf/core/require.h"
 
 namespace kerf::detail {
-namespace {
 
-/// Sums of columns, shifted by the first row so that large offsets lose no digits.
-class ColumnSums {
- public:
-  void add(const RowsView& x) {
-    if (mean_.empty()) {
-      shift_.assign(x.cols(), 0.0);
-      mean_ = square_ = shift_;
-      if (!x.is_sparse() && x.rows() > 0) std::ranges::copy(x.dense().row(0), shift_.begin());
-      least_ = greatest_ = shift_;  // of sparse rows 0, which is in every column, or may be
-    }
-    rows_ += x.rows();
-    for (Index i = 0; i < x.rows(); ++i) {
-      if (x.is_sparse()) {
-        const SparseRow row = x.sparse().row(i);
-        for (std::size_t k = 0; k < row.values.size(); ++k)
-          add_value(row.columns[k], row.values[k]);
-      } else {
-        const auto row = x.dense().row(i);
-        for (std::size_t j = 0; j < row.size(); ++j) add_value(j, row[j]);
-      }
+void ColumnSums::add(const RowsView& x) {
+  if (mean_.empty()) {
+    shift_.assign(x.cols(), 0.0);
+    mean_ = square_ = shift_;
+    if (!x.is_sparse() && x.rows() > 0) std::ranges::copy(x.dense().row(0), shift_.begin());
+    least_ = greatest_ = shift_;  // of sparse rows 0, which is in every column, or may be
+  }
+  rows_ += x.rows();
+  for (Index i = 0; i < x.rows(); ++i) {
+    if (x.is_sparse()) {
+      const SparseRow row = x.sparse().row(i);
+      for (std::size_t k = 0; k < row.values.size(); ++k) add_value(row.columns[k], row.values[k]);
+    } else {
+      const auto row = x.dense().row(i);
+      for (std::size_t j = 0; j < row.size(); ++j) add_value(j, row[j]);
     }
   }
-  void finish(DataSummary& summary) {
-    const auto n = static_cast<double>(std::max<Index>(rows_, 1));
-    for (std::size_t j = 0; j < mean_.size(); ++j) {
-      const double centred_mean = mean_[j] / n;
-      mean_[j] = shift_[j] + centred_mean;
-      square_[j] = square_[j] / n + shift_[j] * (shift_[j] + 2 * centred_mean);
-    }
-    summary.mean = std::move(mean_);
-    summary.mean_square = std::move(square_);
-    summary.least = std::move(least_);
-    summary.greatest = std::move(greatest_);
-  }
+}
 
- private:
-  void add_value(std::size_t column, double value) {
-    const double centred = value - shift_[column];
-    mean_[column] += centred;
-    square_[column] += centred * centred;
-    least_[column] = std::min(least_[column], value);
-    greatest_[column] = std::max(greatest_[column], value);
+void ColumnSums::describe(DataSummary& summary) const {
+  const auto n = static_cast<double>(std::max<Index>(rows_, 1));
+  summary.mean.resize(mean_.size());
+  summary.mean_square.resize(mean_.size());
+  for (std::size_t j = 0; j < mean_.size(); ++j) {
+    const double centred_mean = mean_[j] / n;
+    summary.mean[j] = shift_[j] + centred_mean;
+    summary.mean_square[j] = square_[j] / n + shift_[j] * (shift_[j] + 2 * centred_mean);
   }
-  Index rows_ = 0;
-  std::vector<double> shift_, mean_, square_, least_, greatest_;
-};
+  summary.least = least_;
+  summary.greatest = greatest_;
+}
 
-}  // namespace
+void ColumnSums::add_value(std::size_t column, double value) {
+  const double centred = value - shift_[column];
+  mean_[column] += centred;
+  square_[column] += centred * centred;
+  least_[column] = std::min(least_[column], value);
+  greatest_[column] = std::max(greatest_[column], value);
+}
 
 void RowFingerprint::add(const RowBlock& block) {
   const auto mix = [&](std::uint64_t bits) { state_ = mix_bits(state_ ^ bits); };
@@ -138,13 +128,18 @@ void SampleKeeper::add(const RowBlock& block) {
   }
 }
 
-RowBlock SampleKeeper::take() {
+RowBlock SampleKeeper::sample() const {
   RowBlock sample;
   sample.make_room(rows_.empty() ? like_ : rows_.front(), std::ssize(rows_));
   Index at = 0;
   for (const Index slot : sampler_.slots_in_row_order()) sample.put(at++, rows_[slot], 0);
-  rows_.clear();
   return sample;
+}
+
+RowBlock SampleKeeper::take() {
+  RowBlock all = sample();
+  rows_.clear();
+  return all;
 }
 
 DataSummary summarise(RowSource& source, Task task, std::vector<std::string> classes, rng::Key key,
@@ -184,7 +179,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
     report(progress, "reading", summary.rows, 0);
   }
   source.rewind();
-  sums.finish(summary);
+  sums.describe(summary);
   summary.sample = sample.take();
   summary.fingerprint = fingerprint.value();
   summary.target_scale = range.scales();

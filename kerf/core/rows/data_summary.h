@@ -100,13 +100,29 @@ class SampleKeeper {
 
   /// Offers the rows of the next block.
   void add(const RowBlock& block);
-  /// The sample, in row order; nothing is left.
+  /// The sample of the rows so far, in row order.
+  RowBlock sample() const;
+  /// The same; nothing is left.
   RowBlock take();
 
  private:
   RowSampler sampler_;
   RowBlock like_;               // no rows, shaped as they are
   std::vector<RowBlock> rows_;  // of one row each
+};
+
+/// Sums of columns, shifted by the first row so that large offsets lose no digits.
+class ColumnSums {
+ public:
+  void add(const RowsView& x);
+  /// Into mean, mean_square, least and greatest.
+  void describe(DataSummary& summary) const;
+
+ private:
+  void add_value(std::size_t column, double value);
+
+  Index rows_ = 0;
+  std::vector<double> shift_, mean_, square_, least_, greatest_;
 };
 
 /// Reads all of `source` once and rewinds it.  The source's rows must be encoded already; with

@@ -16,7 +16,7 @@
 #include "kerf/insight/plan/size_search.h"
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
-#include "kerf/learn/solvers/solver.h"
+#include "kerf/learn/solvers/fit_memory.h"
 
 namespace kerf::detail {
 namespace {
@@ -236,7 +236,7 @@ class Planner {
                              ? measured->second
                              : seconds * static_cast<double>(m) / static_cast<double>(largest);
       plan_.costs.push_back(fit_cost(
-          summary_, map_.entry(), map_.options(m), m, fit_options(options_, plan_.fit_lambda, 1),
+          summary_, map_.entry(), map_.options(m), fit_options(options_, plan_.fit_lambda, 1),
           {all / static_cast<double>(sample_rows()), slower}, memory_limit_));
     }
   }
@@ -257,26 +257,16 @@ class Planner {
 }  // namespace
 
 FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const Params& options,
-                 Index features, const FitOptions& fit, const MeasuredSpeed& measured,
-                 Index memory_limit) {
-  const Index outputs = summary.targets > 0 ? Targets(summary, fit).outputs() : 1;
-  const Problem problem{summary.rows,
-                        summary.cols,
-                        features,
-                        outputs,
-                        map.bytes(summary.cols, map.complete(options)),
-                        memory_budget(memory_limit),
-                        fit,
-                        summary.task == Task::classification,
-                        nullptr,
-                        summary.copies};
+                 const FitOptions& fit, const MeasuredSpeed& measured, Index memory_limit) {
+  const Problem problem = problem_of(summary, map, options, fit, memory_limit);
   const SolverChoice choice = choose_solver(problem);
   const double pass = feature_pass_seconds(problem);
   const double rest = measured.slowdown * std::max(0.0, choice.entry->seconds(problem) - pass);
   const double features_of_all = measured.feature_seconds > 0
                                      ? measured.feature_seconds * static_cast<double>(summary.rows)
                                      : measured.slowdown * pass;
-  return {features, rest + features_of_all, choice.entry->bytes(problem), choice.entry->name};
+  return {problem.features, rest + features_of_all, choice.entry->bytes(problem),
+          choice.entry->name};
 }
 
 Plan make_plan(RowSource& source, const DataSummary& summary, const std::string& map,

@@ -100,10 +100,9 @@ struct MeasuredSpeed {
   double slowdown = 1;         ///< of everything else, against solver.h
 };
 
-/// What a fit of `features` to all rows takes.
+/// What a fit to all rows takes; `options`: the map's, complete.
 FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const Params& options,
-                 Index features, const FitOptions& fit, const MeasuredSpeed& measured,
-                 Index memory_limit);
+                 const FitOptions& fit, const MeasuredSpeed& measured, Index memory_limit);
 
 /// `fit`: the command that was recommended; `command` repeats the plan.
 std::string plan_report(const Plan& plan, const std::string& fit, const std::string& command);

@@ -85,12 +85,13 @@ TEST(ExactMap, IsKernelRidgeOnTheScaledRowsAndSurvivesItsFile) {
     options.clip = false;  // the oracle knows the kernel alone
     const auto [model, report] =
         fit_on(x, train.y, "exact", {{"kernel", "gaussian"}, {"bandwidth", "1.5"}}, options);
-    const ExactFit oracle =
+    const DualSolution oracle =
         fit_exact_ridge("gaussian", {{"bandwidth", "1.5"}}, x, train.y.view(), {}, {});
     EXPECT_EQ(report.lambda, oracle.choice.lambda);
     EXPECT_EQ(report.cv_error, oracle.choice.cv_error);
     Matrix<double> expected(fresh.rows(), 1);
-    predict_exact(oracle.model, fresh, expected.view());
+    kernel_expansion(*find_kernel("gaussian").make({{"bandwidth", "1.5"}}), x,
+                     oracle.model.weights.view(), oracle.model.intercept, fresh, expected.view());
     save_model(model, path);
     const Model loaded = load_model(path);
     const auto direct = predict(model, fresh), reloaded = predict(loaded, fresh);

@@ -2,11 +2,10 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
-#include "kerf/features/automatic.h"
 #include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/fit/model_plan.h"
 #include "kerf/learn/lambda/lambda_choice.h"
-#include "kerf/learn/quality/fit_quality.h"
-#include "kerf/learn/quality/temperature.h"
+#include "kerf/learn/quality/left_out.h"
 #include "kerf/learn/ridge/exact_at_lambda.h"
 #include "kerf/learn/ridge/exact_ridge.h"
 #include "kerf/learn/rows/training_rows.h"
@@ -15,14 +14,6 @@
 
 namespace kerf::detail {
 namespace {
-
-/// The kernel's options, complete and with numbers for "auto", and its name as "kernel".
-Params resolve_kernel(const Params& options, const DataSummary& summary, const Scaling& scaling) {
-  const KernelEntry& kernel = find_kernel(exact_kernel_name(options));
-  Params params = resolve_automatic(kernel, options, summary, scaling);
-  for (const OptionInfo& info : kernel.options()) params.try_emplace(info.name, info.default_value);
-  return params;
-}
 
 /// What --map exact has not.
 void check_exact_fit(const FitJob& job) {
@@ -40,17 +31,6 @@ void check_exact_fit(const FitJob& job) {
                spell("map", "exact"), spell("lambda"));
 }
 
-/// Scaling and recipe, with numbers for everything automatic.
-void plan_model(const FitJob& job, const Params& options, FitResult& result) {
-  auto& [model, outcome] = result;
-  const KernelEntry& kernel = find_kernel(exact_kernel_name(options));
-  outcome.scale = resolve_scale(job.options.scale, job.summary, kernel.convolves);
-  model.scaling = make_scaling(outcome.scale, job.summary);
-  model.recipe = {kExactMap, resolve_kernel(options, job.summary, model.scaling),
-                  static_cast<std::uint64_t>(job.options.seed), job.summary.cols};
-  if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
-}
-
 void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitResult& result) {
   auto& [model, outcome] = result;
   const Stopwatch watch(outcome.seconds.solve);
@@ -60,25 +40,12 @@ void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitR
   ExactRidgeOptions ridge;
   ridge.memory_limit = job.memory_limit;
   ridge.lambdas = lambdas_asked(job.options);
-  ExactFit fit = fit_exact_ridge(exact_kernel_name(model.recipe.options),
-                                 exact_kernel_params(model.recipe.options), rows.x(),
-                                 targets.view(), weights, ridge, job.progress);
-  outcome.lambda = fit.choice.lambda;
-  if (encoder.classification()) {
-    LeftOutScores scores;
-    scores.add(fit.left_out.view(), fit.left_out_rows, targets.view(), weights);
-    model.temperature = outcome.temperature = scores.temperature();
-    outcome.quality = accuracy(scores, "leave-one-out");
-  } else {
-    outcome.quality = explained_left_out(fit.left_out.view(), fit.left_out_rows, targets.view(),
-                                         weights, "leave-one-out");
-  }
-  if (!job.options.lambda) {
-    outcome.take(std::move(fit.choice));
-    outcome.validation = "leave-one-out";
-  }
-  model.rows = std::move(fit.model.rows);
-  model.linear = {std::move(fit.model.dual), std::move(fit.model.intercept)};
+  DualSolution solved = fit_exact_ridge(exact_kernel_name(model.recipe.options),
+                                        exact_kernel_params(model.recipe.options), rows.x(),
+                                        targets.view(), weights, ridge, job.progress);
+  model.linear = take_left_out(std::move(solved), targets.view(), weights, encoder.classification(),
+                               job.options, outcome);
+  model.rows = copy_of(rows.x());
 }
 
 }  // namespace
@@ -125,7 +92,7 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     outcome.estimated_memory = require_exact_memory(job);
     outcome.memory_note = memory_note(outcome.estimated_memory, job.memory_limit,
                                       fmt::format("the exact kernel of {} rows", job.summary.rows));
-    plan_model(job, options, result);
+    adopt(plan_model(job.summary, kExactMap, options, job.options), result);
     RowBlock rows;
     {
       const Stopwatch read_watch(outcome.seconds.read);
@@ -138,7 +105,7 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
   outcome.solver_reason = job.options.lambda
                               ? "Cholesky of the kernel matrix"
                               : "eigenvalues of the kernel matrix: every lambda at once";
-  describe_model(job, result);
+  describe_model(job.summary, result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/learn/fit/model_plan.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/options/fit_job.h"
 
@@ -40,13 +41,17 @@ void check_target_scale(const DataSummary& summary);
 /// (numeric) if a weight is not finite.
 void restore_targets(std::span<const double> scale, FitResult& result);
 
+/// Takes the plan into the model, and what it came to into the report.
+void adopt(ModelPlan plan, FitResult& result);
 /// Task, classes, shape of the rows and the training record of a finished fit.
-void describe_model(const FitJob& job, FitResult& result);
+void describe_model(const DataSummary& summary, FitResult& result);
 /// For that record: what was asked for, in words that outlive the files they may name.
 FitRequest request_of(const std::string& map, Params map_options, const FitOptions& options,
                       Index memory_limit);
 /// The map as checkpoints know it.
 std::string recipe_identity(const Recipe& recipe);
+/// Into how many folds the rows of a model were to be sorted.
+Index folds_asked(const Model& model, const FitOptions& options);
 /// How lambda was found, for that record.
 void record_lambda(const FitReport& outcome, TrainingRecord& training);
 

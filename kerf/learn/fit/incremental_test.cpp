@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/learn/fit/incremental.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -78,9 +80,100 @@ double distance(const Model& a, const Model& b, const Data& data) {
   return largest;
 }
 
+/// The whole report and model of blocks against those of fit().
+void expect_same(const FitResult& parts, const FitResult& whole) {
+  const auto& [a, said] = parts;
+  const auto& [b, expected] = whole;
+  EXPECT_EQ(said.solver, expected.solver);
+  EXPECT_EQ(said.lambda, expected.lambda);
+  EXPECT_EQ(said.cv_error, expected.cv_error);
+  EXPECT_EQ(said.validation, expected.validation);
+  EXPECT_EQ(said.temperature, expected.temperature);
+  EXPECT_EQ(said.scale, expected.scale);
+  EXPECT_EQ(said.warnings, expected.warnings);
+  EXPECT_EQ(said.notes, expected.notes);
+  ASSERT_EQ(said.quality.has_value(), expected.quality.has_value());
+  if (said.quality) {
+    EXPECT_EQ(describe(*said.quality), describe(*expected.quality));
+    EXPECT_EQ(said.quality->value, expected.quality->value);
+    EXPECT_EQ(said.quality->chance, expected.quality->chance);
+  }
+  EXPECT_EQ(a.temperature, b.temperature);
+  EXPECT_EQ(a.linear.intercept, b.linear.intercept);
+  ASSERT_EQ(a.linear.weights.rows(), b.linear.weights.rows());
+  for (Index j = 0; j < a.linear.weights.rows(); ++j)
+    ASSERT_TRUE(std::ranges::equal(a.linear.weights.row(j), b.linear.weights.row(j))) << j;
+  EXPECT_EQ(a.training.rows, b.training.rows);
+  EXPECT_EQ(a.training.lambda, b.training.lambda);
+  EXPECT_EQ(a.training.quality.has_value(), b.training.quality.has_value());
+}
+
+/// All rows at once, and in blocks that end anywhere: nobody looks on the way.
+void compare(const Data& data, Task task, Index features, const FitOptions& options) {
+  const std::vector<std::string> classes = task == Task::classification
+                                               ? std::vector<std::string>{"no", "yes"}
+                                               : std::vector<std::string>();
+  MemorySource source = data.source(kRows);
+  const DataSummary summary = summarise(source, task, classes, rng::Key{1});
+  const FitResult whole = fit(source, summary, "rff", with_features(features), options);
+  for (const Index block_rows : {7, 150}) {
+    IncrementalFit incremental(summary, "rff", with_features(features), options);
+    MemorySource blocks = data.source(block_rows);
+    for (RowBlock block; blocks.next(block);) incremental.add(block);
+    expect_same(incremental.solve(), whole);
+  }
+}
+
+// The same rows in the same folds and blocks, by the same solvers: the same bits.
+TEST(IncrementalFit, IsTheFitOfAllRows) {
+  const Data numbers;
+  Data classes;
+  for (double& y : std::span(classes.y.data(), kRows)) y = y > 0 ? 1 : 0;
+  for (const Task task : {Task::regression, Task::classification})
+    for (const Index features : {40, 1000})
+      for (const std::optional<double> lambda : {std::optional<double>(), std::optional(1e-3)})
+        for (const Precision precision : {Precision::single_, Precision::double_}) {
+          SCOPED_TRACE(fmt::format("{} features, lambda {}", features, lambda.value_or(0)));
+          FitOptions options = options_with(lambda, features == 40 ? "cholesky" : kAutoSolver);
+          options.precision = precision;
+          compare(task == Task::regression ? numbers : classes, task, features, options);
+        }
+}
+
+TEST(IncrementalFit, WarnsAsTheFitOfAllRows) {
+  FitOptions options = options_with(1e-2, "cholesky");
+  options.scale = ScaleKind::standard;
+  Data outlier, constant, noise, alike;
+  outlier.x(217, 1) = 1e12f;
+  outlier.x(5, 2) = -1e12f;
+  for (Index i = 0; i < kRows; ++i) {
+    constant.x(i, 1) = 7;
+    noise.y(i, 0) = rng::normal(rng::Key{9}, static_cast<std::uint64_t>(i));
+    alike.y(i, 0) = 3;
+  }
+  for (const Data* data : {&outlier, &constant, &alike})
+    compare(*data, Task::regression, 40, options);
+  options.lambda.reset();
+  compare(noise, Task::regression, 40, options);
+  MemorySource source = outlier.source(kRows);
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  const auto warnings = fit(source, summary, "rff", with_features(40), options).report.warnings;
+  EXPECT_EQ(
+      std::ranges::count_if(warnings, [](const auto& w) { return w.find("in row 217") != w.npos; }),
+      1);
+}
+
+TEST(IncrementalFit, ScalesTargetsAsTheFitOfAllRows) {
+  Data data;
+  for (double& y : std::span(data.y.data(), kRows)) y *= 0x1p90;
+  for (const Index features : {40, 1000})
+    compare(data, Task::regression, features,
+            options_with({}, features == 40 ? "cholesky" : kAutoSolver));
+}
+
 // |z| = 1 is rounded to 6e-8 when it is centred, around other rows in the two; the condition
 // number is at most 1/lambda.
-TEST(IncrementalFit, IsTheFitOfAllRows) {
+TEST(IncrementalFit, ALookOnTheWayChangesRoundingOnly) {
   const Data data;
   constexpr double lambda = 1e-3;
   for (const Index features : {40, 1000})
@@ -110,26 +203,14 @@ TEST(IncrementalFit, ChoosesTheLambdaOfAllRows) {
   }
 }
 
-// The same rows of the same fold, or leave-one-out of the same rows.
-TEST(IncrementalFit, CalibratesProbabilitiesAsTheFitOfAllRows) {
+// Rows of the first folds that have none, or weigh nothing: another fold is held out, as in fit().
+TEST(IncrementalFit, HoldsOutAFoldThatWeighsSomething) {
   Data data;
-  for (Index i = 0; i < kRows; ++i) data.y(i, 0) = data.y(i, 0) > 0 ? 1 : 0;
-  MemorySource source = data.source(100);
-  const DataSummary summary = summarise(source, Task::classification, {"no", "yes"}, rng::Key{1});
-  for (const Index features : {40, 1000})
-    for (const std::optional<double> lambda : {std::optional<double>(), std::optional(1e-3)}) {
-      const FitOptions options = options_with(lambda);
-      const Model whole = fit(source, summary, "rff", with_features(features), options).model;
-      IncrementalFit incremental(summary, "rff", with_features(features), options);
-      RowBlock block;
-      source.rewind();
-      while (source.next(block)) incremental.add(block);
-      const FitResult parts = incremental.solve();
-      ASSERT_TRUE(whole.temperature && parts.model.temperature) << features;
-      EXPECT_EQ(parts.model.temperature, parts.report.temperature);
-      // Golden sections stop within 1e-3 of its logarithm.
-      EXPECT_NEAR(*parts.model.temperature / *whole.temperature, 1, 5e-3) << features;
-    }
+  for (double& y : std::span(data.y.data(), kRows)) y = y > 0 ? 1 : 0;
+  const rng::Key key = FoldBuffers::key_of(1);
+  for (Index i = 0; i < kRows; ++i)
+    if (FoldBuffers::fold_of(key, i, 1, 5) == 0) data.weights[i] = 0;
+  compare(data, Task::classification, 40, options_with({}, "cholesky"));
 }
 
 TEST(IncrementalFit, RefusesWhatNeedsAllRows) {
@@ -218,6 +299,40 @@ TEST(IncrementalFit, GoesOnFromAFitThatKeptItsSums) {
     EXPECT_THROW(IncrementalFit(parts.model, options), Error);  // nor do blocks
     options.checkpoint.clear();
     EXPECT_THROW(IncrementalFit(begun.model, options), Error);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+// Of classes, at a given lambda: sums of one fold and of all others, and the rows of that fold.
+TEST(IncrementalFit, GoesOnWithProbabilities) {
+  Data data;
+  for (double& y : std::span(data.y.data(), kRows)) y = y > 0 ? 1 : 0;
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("kerf_go_on_" + std::to_string(::getpid())))
+          .string();
+  for (const std::optional<double> lambda : {std::optional(1e-3), std::optional<double>()}) {
+    std::filesystem::remove_all(folder);
+    FitOptions options = options_with(lambda, "cholesky");
+    MemorySource all = data.source(kRows);
+    const std::vector<std::string> classes = {"no", "yes"};
+    const DataSummary summary = summarise(all, Task::classification, classes, rng::Key{1});
+    const FitResult whole = fit(all, summary, "rff", with_features(40), options);
+    options.checkpoint = folder;
+    MemorySource first(data.x.view().slice(0, 200), data.y.view().slice(0, 200), 200,
+                       std::span<const double>(data.weights).first(200));
+    const DataSummary of_first = summarise(first, Task::classification, classes, rng::Key{1});
+    const FitResult begun = fit(first, of_first, "rff", with_features(40), options);
+    IncrementalFit more(begun.model, options);
+    RowBlock block;
+    MemorySource(data.x.view().slice(200, kRows), data.y.view().slice(200, kRows), 100,
+                 std::span<const double>(data.weights).subspan(200))
+        .next(block);
+    more.add(block);
+    const FitReport report = more.solve().report;
+    ASSERT_TRUE(report.temperature && report.quality);
+    // Sums in double of other blocks; golden sections stop within 1e-3 of the logarithm.
+    EXPECT_NEAR(*report.temperature / *whole.report.temperature, 1, 5e-3);
+    EXPECT_EQ(describe(*report.quality), describe(*whole.report.quality));
   }
   std::filesystem::remove_all(folder);
 }

@@ -14,10 +14,11 @@
 #include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/choice/sparse_choice.h"
 #include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/quality/data_warnings.h"
 #include "kerf/learn/quality/fit_quality.h"
 #include "kerf/learn/quality/fit_variance.h"
 #include "kerf/learn/solvers/fit_memory.h"
-#include "kerf/learn/solvers/solver.h"
+#include "kerf/learn/solvers/fold_sums.h"
 
 namespace kerf::detail {
 namespace {
@@ -62,18 +63,6 @@ std::string data_identity(const FitJob& job, const SolverEntry& solver) {
       static_cast<int>(options.class_weight), static_cast<int>(options.precision),
       static_cast<int>(options.scale));
   return solver.state_identity == nullptr ? text : text + solver.state_identity(options);
-}
-
-/// Scaling and recipe, with numbers for everything automatic.
-void plan_model(const FitJob& job, const FeatureMapEntry& entry, const Params& map_options,
-                FitResult& result) {
-  auto& [model, outcome] = result;
-  outcome.scale = resolve_scale(job.options.scale, job.summary, entry.convolves);
-  model.scaling = make_scaling(outcome.scale, job.summary);
-  model.recipe = {entry.name,
-                  entry.complete(resolve_automatic(entry, map_options, job.summary, model.scaling)),
-                  job.options.seed_of_map(), job.summary.cols};
-  if (job.options.clip && !job.summary.image.present()) model.scaling.keep_range(job.summary);
 }
 
 /// About how many numbers all sparse rows hold; 0: rows are dense.
@@ -127,15 +116,80 @@ std::optional<Checkpoint> open_checkpoint(const FitJob& job, FitResult& result) 
   if (job.options.checkpoint.empty()) return std::nullopt;
   std::string& identity = result.model.training.identity;
   identity = data_identity(job, find_solver(result.report.solver));
+  result.model.training.target_scale = job.summary.target_scale;
   return Checkpoint(job.options.checkpoint, {recipe_identity(result.model.recipe), identity},
                     job.options.checkpoint_interval);
 }
 
-FitResult fit_kind(const FitJob& job, const std::string& map, const Params& map_options) {
-  if (map == kAutoMap) return fit_chosen_map(job, map_options);
+/// Rows that nothing can be learned from, and options that do not go with them, with the map or with
+/// each other.
+void check_fit(const DataSummary& summary, const std::string& map, const Params& map_options,
+               const FitOptions& options) {
+  check_rows(summary);
+  check_fit_options(options);
+  KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
+               "{} is for regression with a feature map", spell_on("variance"));
+  KERF_REQUIRE(options.variance || options.noise == Noise::leave_one_out, usage,
+               "{} is that of {}: give both", spell("noise"), spell_on("variance"));
+  KERF_REQUIRE(!options.variance || options.noise == Noise::likelihood || summary.copies == 1,
+               usage, "{} leaves single rows out, but an image's copies would remain: take {}",
+               spell("noise", "leave-one-out"), spell("noise", "likelihood"));
+  KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
+               "{} is that of one lambda for all targets: leave {} out", spell_on("variance"),
+               spell_on("lambda-per-target"));
+  KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
+               usage, "map exact has the squared loss only, and keeps no checkpoints");
+  KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
+               "{} fits several sizes: a checkpoint is of one, so give {} N",
+               spell("features", "auto"), spell("features"));
+  check_target_scale(summary);
+}
+
+/// The options with what suits sparse rows, where something is to be chosen: their scale, or whether
+/// a linear model does (with a given scale too).
+struct Settled {
+  FitOptions options;
+  SparseChoice sparse;
+};
+
+Settled settle_sparse(const DataSummary& summary, const std::string& map, const FitOptions& options,
+                      const Progress& progress) {
+  const bool may_be_linear = map == kAutoMap && summary.is_sparse && !summary.image.present();
+  Settled settled{options, {}};
+  if (!may_be_linear && !wants_sparse_choice(summary, options)) return settled;
+  settled.sparse = choose_for_sparse(summary, options, progress);
+  settled.options.scale = settled.sparse.scale;
+  return settled;
+}
+
+FitResult fit_kind(const FitJob& job, const std::string& map, const Params& map_options,
+                   const SparseChoice& sparse) {
+  if (map == kAutoMap) {
+    if (auto linear = prefers_linear(job, map_options, sparse)) {
+      FitResult result = fit_map(job, LinearFeatures::kName, {});
+      result.report.map_choice = std::move(linear);
+      return result;
+    }
+    return fit_chosen_map(job, map_options);
+  }
   if (map == kExactMap) return fit_exact(job, map_options);
   if (wants_growth(map_options)) return fit_growing(job, map, map_options);
   return fit_map(job, map, map_options);
+}
+
+/// What a kind of fit leaves to do: targets as they were given, and words about data and result.
+void finish_fit(const FitJob& job, const SparseChoice& sparse, FitResult& result) {
+  FitReport& report = result.report;
+  const std::string& checkpoint = job.options.checkpoint;
+  if (!sparse.note.empty()) report.notes.push_back(sparse.note);
+  if (!checkpoint.empty() && !solver_traits(report.solver).keeps_sums)
+    report.notes.push_back(
+        fmt::format("solver {} keeps no sums in {}: kerf refit needs a fit with {}", report.solver,
+                    checkpoint, spell("solver", solver_that(&SolverTraits::keeps_sums).name)));
+  restore_targets(job.summary.target_scale, result);
+  warn_about_data(
+      job.summary, [&] { return extremes_of(job.source); }, report);
+  judge_fit(result, job.options.class_weight);
 }
 
 }  // namespace
@@ -144,6 +198,13 @@ std::string recipe_identity(const Recipe& recipe) {
   std::string text = fmt::format("{} {} {}", recipe.map, recipe.seed, recipe.in_dim);
   for (const auto& [name, value] : recipe.options) text += fmt::format(" {}={}", name, value);
   return text;
+}
+
+Index folds_asked(const Model& model, const FitOptions& options) {
+  const Params& asked = model.training.asked.fit_options;  // models of before have none
+  const auto folds = asked.find("folds");
+  const auto number = folds != asked.end() ? parse_number(folds->second) : std::nullopt;
+  return number && *number >= 2 ? static_cast<Index>(*number) : options.folds;
 }
 
 FitRequest request_of(const std::string& map, Params map_options, const FitOptions& options,
@@ -174,7 +235,7 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
   FitReport& outcome = result.report;
   {
     const Stopwatch watch(outcome.seconds.total);
-    plan_model(job, entry, map_options, result);
+    adopt(plan_model(job.summary, map, map_options, options), result);
     Problem problem = problem_of(job, entry, model.recipe.options);
     if (entry.keeps_rows) problem.entries = sparse_entries(job.summary);
     const SolverEntry& solver = take_solver(job, entry, map_options, problem, outcome);
@@ -186,10 +247,9 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
                       outcome.seconds, job.progress);
     model.linear = solver.fit(problem, rows, outcome);
     if (options.variance) model.variance = fit_variance(rows, outcome.lambda, options.noise);
-    model.temperature = outcome.temperature;
     if (learned.state) fold_compression(*learned.state, model.linear.weights);
   }
-  describe_model(job, result);
+  describe_model(job.summary, result);
   return result;
 }
 
@@ -219,16 +279,21 @@ void check_fit_memory(const FitJob& job, const std::string& map, const Params& m
   require_fit_memory(job, entry, options, problem, plan_solver(problem));
 }
 
-void describe_model(const FitJob& job, FitResult& result) {
+void adopt(ModelPlan plan, FitResult& result) {
+  result.report.scale = plan.scale;
+  result.model.scaling = std::move(plan.scaling);
+  result.model.recipe = std::move(plan.recipe);
+}
+
+void describe_model(const DataSummary& summary, FitResult& result) {
   auto& [model, outcome] = result;
-  const DataSummary& summary = job.summary;
   model.task = summary.task;
   model.classes = summary.classes;
   model.image = summary.image;
   model.is_sparse = summary.is_sparse;
+  model.temperature = outcome.temperature;
   model.training.version = version();
   model.training.rows = summary.rows;
-  if (!job.options.checkpoint.empty()) model.training.target_scale = summary.target_scale;
   record_lambda(outcome, model.training);
 }
 
@@ -262,47 +327,12 @@ std::string idle_option(const std::string& map, const Params& given) {
 FitResult fit(RowSource& source, const DataSummary& summary, const std::string& map,
               const Params& map_options, const FitOptions& options, Index memory_limit,
               const Progress& progress) {
-  check_rows(summary);
-  check_fit_options(options);
-  KERF_REQUIRE(!options.variance || (summary.task == Task::regression && map != kExactMap), usage,
-               "{} is for regression with a feature map", spell_on("variance"));
-  KERF_REQUIRE(options.variance || options.noise == Noise::leave_one_out, usage,
-               "{} is that of {}: give both", spell("noise"), spell_on("variance"));
-  KERF_REQUIRE(!options.variance || options.noise == Noise::likelihood || summary.copies == 1,
-               usage, "{} leaves single rows out, but an image's copies would remain: take {}",
-               spell("noise", "leave-one-out"), spell("noise", "likelihood"));
-  KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
-               "{} is that of one lambda for all targets: leave {} out", spell_on("variance"),
-               spell_on("lambda-per-target"));
-  KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
-               usage, "map exact has the squared loss only, and keeps no checkpoints");
-  KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
-               "{} fits several sizes: a checkpoint is of one, so give {} N",
-               spell("features", "auto"), spell("features"));
-  check_target_scale(summary);
-  FitOptions settled = options;
-  SparseChoice sparse;
-  const bool may_be_linear =
-      map == kAutoMap && summary.is_sparse && !summary.image.present();  // with a given scale too
-  if (may_be_linear || wants_sparse_choice(summary, options)) {
-    sparse = choose_for_sparse(summary, options, progress);
-    settled.scale = sparse.scale;
-  }
-  const FitJob job{source, summary, settled, memory_limit, progress};
-  std::optional<MapChoice> linear;
-  if (map == kAutoMap) linear = prefers_linear(job, map_options, sparse);
-  FitResult result =
-      linear ? fit_map(job, LinearFeatures::kName, {}) : fit_kind(job, map, map_options);
-  if (linear) result.report.map_choice = std::move(linear);
-  if (!sparse.note.empty()) result.report.notes.push_back(sparse.note);
+  check_fit(summary, map, map_options, options);
+  const Settled settled = settle_sparse(summary, map, options, progress);
+  const FitJob job{source, summary, settled.options, memory_limit, progress};
+  FitResult result = fit_kind(job, map, map_options, settled.sparse);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
-  if (!options.checkpoint.empty() && !solver_traits(result.report.solver).keeps_sums)
-    result.report.notes.push_back(fmt::format(
-        "solver {} keeps no sums in {}: kerf refit needs a fit with {}", result.report.solver,
-        options.checkpoint, spell("solver", solver_that(&SolverTraits::keeps_sums).name)));
-  restore_targets(summary.target_scale, result);
-  warn_about_data(source, summary, result.report);
-  judge_fit(result, options.class_weight);
+  finish_fit(job, settled.sparse, result);
   return result;
 }
 
@@ -317,9 +347,16 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
     const Checkpoint kept(options.checkpoint,
                           {recipe_identity(result.model.recipe), result.model.training.identity},
                           1e9);
-    LinearModel solved =
-        solve_kept_sums(kept, result.model.training.rows, result.model.task == Task::classification,
-                        options, progress, outcome);
+    const bool classes = result.model.task == Task::classification;
+    const FoldSums sums =
+        load_fold_sums(kept, result.model.training.rows, folds_asked(result.model, options));
+    const Stopwatch solve_watch(outcome.seconds.solve);
+    LinearModel solved = solve_fold_sums(sums, classes, options, progress, outcome);
+    if (classes && !outcome.temperature)
+      outcome.warnings.emplace_back(
+          "the folder holds no rows to calibrate probabilities by: those of this model are its "
+          "scores; fit again with " +
+          spell("checkpoint"));
     KERF_REQUIRE(solved.weights.rows() == result.model.linear.weights.rows() &&
                      solved.intercept.size() == result.model.linear.intercept.size(),
                  data, "the sums in {} are of {} outputs, the model has {}", options.checkpoint,

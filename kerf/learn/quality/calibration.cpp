@@ -5,7 +5,6 @@
 
 #include "kerf/core/error.h"
 #include "kerf/core/require.h"
-#include "kerf/learn/quality/temperature.h"
 
 namespace kerf::detail {
 
@@ -38,13 +37,12 @@ void LeftOutRows::add(MatrixView<const float> z, MatrixView<const double> y, Wei
   }
 }
 
-std::optional<double> LeftOutRows::temperature(const LinearModel& model) const {
-  if (weights_.empty()) return std::nullopt;
-  Matrix<double> scores(std::ssize(weights_), outputs_);
+LeftOutScores LeftOutRows::scores(const LinearModel& model) const {
+  Matrix<double> scores(rows(), outputs_);
   linear_scores(model, z(), scores.view());
   LeftOutScores left_out;
   left_out.add(scores.view(), y(), weights_);
-  return left_out.temperature();
+  return left_out;
 }
 
 void LeftOutRows::save(ArrayWriter& arrays) const {

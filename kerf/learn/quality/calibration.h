@@ -8,7 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "kerf/learn/options/fit_options.h"
+#include "kerf/learn/options/fit_outcome.h"
+#include "kerf/learn/quality/temperature.h"
 #include "kerf/learn/ridge/ridge.h"
 #include "kerf/model/model_arrays.h"
 
@@ -26,8 +27,9 @@ class LeftOutRows {
   static constexpr Index kMost = 2048;  ///< t is one number
 
   void add(MatrixView<const float> z, MatrixView<const double> y, WeightsView weights);
-  /// Of the model of the other folds; nothing without rows.
-  std::optional<double> temperature(const LinearModel& model) const;
+  Index rows() const { return std::ssize(weights_); }
+  /// By the model of the other folds.
+  LeftOutScores scores(const LinearModel& model) const;
 
   void save(ArrayWriter& arrays) const;
   static LeftOutRows load(ArrayReader& arrays);

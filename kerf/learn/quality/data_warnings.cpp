@@ -1,18 +1,10 @@
-// What a fit says about its data: columns and targets that do not vary, columns that a few values rule.
-//
-// A column's standard deviation is set beside a robust one, (q90 - q10) / 2.563 of the sample, which is
-// the same for normal values and does not see a tenth of them at either end.  Where it is kRuled times
-// as large, four fifths of the values lie within 2.563 / kRuled of a standard deviation: standardised,
-// they are nearly equal.
-//
 // SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/quality/data_warnings.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "kerf/core/spelling.h"
-#include "kerf/learn/quality/fit_quality.h"
 
 namespace kerf::detail {
 namespace {
@@ -67,8 +59,6 @@ void warn_of_constants(const DataSummary& summary, FitReport& report) {
 struct Ruled {
   std::size_t column;
   double centre, deviation, robust;
-  double value = 0;
-  Index row = 0;
 };
 
 std::vector<Ruled> ruled_columns(const DataSummary& summary) {
@@ -86,33 +76,55 @@ std::vector<Ruled> ruled_columns(const DataSummary& summary) {
   return ruled;
 }
 
-void warn_of_outliers(RowSource& source, const DataSummary& summary, FitReport& report) {
+void warn_of_outliers(const DataSummary& summary, const std::function<ColumnExtremes()>& extremes,
+                      FitReport& report) {
   auto ruled = ruled_columns(summary);
   if (ruled.empty()) return;
-  RowBlock block;
-  source.rewind();
-  while (source.next(block))
-    for (Index i = 0; i < block.rows(); ++i)
-      for (Ruled& column : ruled) {
-        const double value = block.dense(i, static_cast<Index>(column.column));
-        if (std::abs(value - column.centre) <= std::abs(column.value - column.centre)) continue;
-        column.value = value;
-        column.row = block.number_of(i);
-      }
-  source.rewind();
+  const ColumnExtremes all = extremes();
   if (ruled.size() > kMostNamed) ruled.resize(kMostNamed);
-  for (const Ruled& column : ruled)
-    report.warnings.push_back(
-        fmt::format("{}: a few values such as {:.6g} in row {} make its standard deviation {:.3g}, "
-                    "where four fifths of its values lie within {:.3g} of each other and become "
-                    "nearly equal; leave such rows out, cut the values off, or {} the column",
-                    name_of(summary, column.column), column.value, column.row, column.deviation,
-                    kNormalRange * column.robust, spell("drop")));
+  for (const Ruled& column : ruled) {
+    const auto [value, row] = all.farthest_from(column.centre, static_cast<Index>(column.column));
+    report.warnings.push_back(fmt::format(
+        "{}: a few values such as {:.6g} in row {} make its standard deviation {:.3g}, where four "
+        "fifths of its values lie within {:.3g} of each other and become nearly equal; leave such "
+        "rows out, cut the values off, or {} the column",
+        name_of(summary, column.column), value, row, column.deviation, kNormalRange * column.robust,
+        spell("drop")));
+  }
 }
 
 }  // namespace
 
-void warn_about_data(RowSource& source, const DataSummary& summary, FitReport& report) {
+void ColumnExtremes::add(const RowBlock& block) {
+  for (Index i = 0; i < block.rows(); ++i) {
+    const auto row = block.dense.row(i);
+    const bool first = least_.empty();
+    if (first) least_.resize(row.size()), greatest_.resize(row.size());
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const Value here{row[j], block.number_of(i)};
+      if (first || here.value < least_[j].value) least_[j] = here;
+      if (first || here.value > greatest_[j].value) greatest_[j] = here;
+    }
+  }
+}
+
+ColumnExtremes::Value ColumnExtremes::farthest_from(double centre, Index column) const {
+  const Value low = least_[column], high = greatest_[column];
+  const double below = centre - low.value, above = high.value - centre;
+  return below > above || (below == above && low.row < high.row) ? low : high;
+}
+
+ColumnExtremes extremes_of(RowSource& source) {
+  ColumnExtremes extremes;
+  RowBlock block;
+  source.rewind();
+  while (source.next(block)) extremes.add(block);
+  source.rewind();
+  return extremes;
+}
+
+void warn_about_data(const DataSummary& summary, const std::function<ColumnExtremes()>& extremes,
+                     FitReport& report) {
   const auto& targets = summary.sample.targets;
   bool alike = summary.task == Task::regression && targets.rows() > 0 && !report.quality;
   for (Index i = 0; i < targets.rows(); ++i)
@@ -127,7 +139,7 @@ void warn_about_data(RowSource& source, const DataSummary& summary, FitReport& r
   warn_of_constants(summary, report);
   const bool by_column = report.scale == ScaleKind::standard || report.scale == ScaleKind::rms;
   if (by_column && summary.sample.dense.rows() >= kFewestRows)
-    warn_of_outliers(source, summary, report);
+    warn_of_outliers(summary, extremes, report);
 }
 
 }  // namespace kerf::detail

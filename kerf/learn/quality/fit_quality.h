@@ -1,10 +1,9 @@
-// How good a fit is beside a constant, the mean of the targets or the commonest class, and what a user
-// should know about the data it was made of.
+// How good a fit is beside a constant: the mean of the targets or the commonest class.
 //
 //   numbers   r2 = 1 - e / e0:  e the squared error of rows left out, e0 that of the mean of the rows
 //             that were trained on
 //   classes   accuracy: from the scores of rows left out, which solvers have for the temperature;
-//             where only sums were kept, r2 of the class indicators (1 for the row's class, else 0)
+//             where there are none, r2 of the class indicators (1 for the row's class, else 0)
 //
 // What chance gives: a model that has learned nothing, but whose lambda was chosen, has an r2 of up to
 // z^2 / n where z is normal (the best v of 2 z sqrt(v / n) - v), and gains z sqrt(d) rows over the
@@ -48,9 +47,5 @@ std::optional<FitQuality> explained_training(std::span<const NormalEquations> su
 /// Gives the quality its last words, keeps it in the model, and warns of a fit that is no better than a
 /// constant.
 void judge_fit(FitResult& result, ClassWeight class_weight);
-
-/// Warnings about columns that do not vary, a target that does not, and columns whose scale a few
-/// values decide, with the value and its row.
-void warn_about_data(RowSource& source, const DataSummary& summary, FitReport& report);
 
 }  // namespace kerf::detail

@@ -7,7 +7,6 @@
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/ridge/exact_at_lambda.h"
-#include "kerf/learn/ridge/exact_ridge.h"
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/feature_gram.h"
 
@@ -20,8 +19,9 @@ constexpr int kLeastStep =
 
 }  // namespace
 
-DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                       WeightsView weights, std::vector<double> lambdas, const Progress& progress) {
+DualSolution fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
+                            WeightsView weights, std::vector<double> lambdas,
+                            const Progress& progress) {
   const bool given = !lambdas.empty();
   std::erase(lambdas, 0.0);
   KERF_REQUIRE(!given || !lambdas.empty(), usage,
@@ -33,20 +33,15 @@ DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targe
   options.first_step = kLeastStep;
   options.lambdas = std::move(lambdas);
   DualSolution solution = solve_exact_ridge(gram.view(), targets, weights, options, progress);
-
-  DualFit fit;
-  fit.choice = std::move(solution.choice);
-  fit.left_out = std::move(solution.left_out);
-  fit.left_out_rows = std::move(solution.left_out_rows);
-  fit.model.intercept = std::move(solution.intercept);
-  fit.model.weights.resize(z.cols, targets.cols);
+  Matrix<double> of_features(z.cols, targets.cols);
   for (Index first = 0; first < z.cols; first += kColumns) {
     const Index last = std::min(first + kColumns, z.cols);
     const Matrix<double> part = copy_of<double>(z.columns(first, last));
-    blas::product(true, false, 1.0, part.view(), solution.dual.view(), 0.0,
-                  fit.model.weights.view().slice(first, last));
+    blas::product(true, false, 1.0, part.view(), solution.model.weights.view(), 0.0,
+                  of_features.view().slice(first, last));
   }
-  return fit;
+  solution.model.weights = std::move(of_features);
+  return solution;
 }
 
 Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t lambdas) {

@@ -14,21 +14,15 @@
 #include <vector>
 
 #include "kerf/core/progress.h"
-#include "kerf/learn/ridge/ridge.h"
+#include "kerf/learn/ridge/exact_ridge.h"
 
 namespace kerf::detail {
 
-struct DualFit {
-  LinearModel model;
-  LambdaChoice choice;                    ///< cv_error: mean squared leave-one-out error
-  Matrix<double> left_out;                ///< what the other rows predict for each row
-  std::vector<Index> left_out_rows = {};  ///< the rows of left_out, where it is not all of them
-};
-
 /// z: rows x features.  No weights: all 1.  lambdas: one, or several to choose from (zeros are
 /// passed over: among rows there is no solution); none: the automatic grid.
-DualFit fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                       WeightsView weights, std::vector<double> lambdas, const Progress& progress);
+DualSolution fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
+                            WeightsView weights, std::vector<double> lambdas,
+                            const Progress& progress);
 
 /// Memory besides z; `lambdas`: to choose from, 0 for the automatic grid.
 Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t lambdas);

@@ -244,21 +244,7 @@ void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>&
   if (std::ssize(solved.rows) < targets.rows) result.left_out_rows = std::move(solved.rows);
   error /= std::max(weight, 1e-300) * static_cast<double>(targets.cols);
   result.choice = {lambda, error, {{lambda, error}}, {}};
-  result.dual = std::move(solved.x);
-}
-
-/// The Gram matrix in double, whatever its values are computed in.
-void fill_gram(const Kernel& kernel, const RowsView& rows, Precision precision,
-               MatrixView<double> out) {
-  if (precision == Precision::double_) return gram<double>(kernel, rows, rows, out);
-  const Gram<float> single(kernel, rows, rows);
-  Matrix<float> block;
-  for (Index begin = 0; begin < rows.rows(); begin += kGramTile) {
-    const Index end = std::min(begin + kGramTile, rows.rows());
-    block.resize(end - begin, rows.rows());
-    single.compute(begin, end, block.view());
-    std::copy_n(block.data(), block.rows() * block.cols(), out.row(begin).data());
-  }
+  result.model.weights = std::move(solved.x);
 }
 
 }  // namespace
@@ -288,59 +274,38 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
         s, options.lambdas.empty() ? automatic_lambdas(s, options.first_step) : options.lambdas,
         progress);
     Matrix<double> work;
-    solve(s, result.choice.lambda, work, result.dual);
-    result.left_out = left_out(s, result.choice.lambda, result.dual, targets);
+    solve(s, result.choice.lambda, work, result.model.weights);
+    result.left_out = left_out(s, result.choice.lambda, result.model.weights, targets);
   }
-  result.intercept = s.means;
+  result.model.intercept = s.means;
   for (Index t = 0; t < targets.cols; ++t)
     for (std::size_t i = 0; i < s.row_means.size(); ++i)
-      result.intercept[t] -=
-          s.row_means[i] * result.dual(static_cast<Index>(i), t) / std::sqrt(s.weight);
+      result.model.intercept[t] -=
+          s.row_means[i] * result.model.weights(static_cast<Index>(i), t) / std::sqrt(s.weight);
   for (Index i = 0; i < n; ++i)
-    for (double& value : result.dual.row(i)) value *= s.root[i];
+    for (double& value : result.model.weights.row(i)) value *= s.root[i];
   return result;
 }
 
-ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
-                         MatrixView<const double> targets, WeightsView weights,
-                         const ExactRidgeOptions& options, const Progress& progress) {
+DualSolution fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
+                             MatrixView<const double> targets, WeightsView weights,
+                             const ExactRidgeOptions& options, const Progress& progress) {
   const auto function = find_kernel(kernel).make(params);
   require_memory(exact_ridge_bytes(rows, targets.cols, options), options.memory_limit,
                  fmt::format("the exact kernel matrix of {} rows", rows.rows()),
                  "use fewer rows, or a feature map");
-  ExactFit fit;
-  {
-    Matrix<double> matrix(rows.rows(), rows.rows());
-    report(progress, "kernel matrix", 0, 0);
-    fill_gram(*function, rows, options.precision, matrix.view());
-    DualSolution solution = solve_exact_ridge(matrix.view(), targets, weights, options, progress);
-    fit.model.dual = std::move(solution.dual);
-    fit.model.intercept = std::move(solution.intercept);
-    fit.choice = std::move(solution.choice);
-    fit.left_out = std::move(solution.left_out);
-    fit.left_out_rows = std::move(solution.left_out_rows);
-  }
-  fit.model.kernel = kernel;
-  fit.model.params = params;
-  fit.model.precision = options.precision;
-  fit.model.rows = copy_of(rows);
-  return fit;
-}
-
-void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out) {
-  const auto kernel = find_kernel(model.kernel).make(model.params);
-  const auto expand =
-      model.precision == Precision::double_ ? kernel_expansion<double> : kernel_expansion<float>;
-  expand(*kernel, model.rows.x(), model.dual.view(), model.intercept, rows, out);
+  Matrix<double> matrix(rows.rows(), rows.rows());
+  report(progress, "kernel matrix", 0, 0);
+  gram<double>(*function, rows, rows, matrix.view());
+  return solve_exact_ridge(matrix.view(), targets, weights, options, progress);
 }
 
 Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options) {
   const Index n = rows.rows();
   const Index cell = rows.is_wide() ? 12 : 4;
   const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : cell * n * rows.cols();
-  const Index block = options.precision == Precision::double_ ? 0 : 4 * n * std::min(n, kGramTile);
   // The matrix and what its solution takes; targets, projections, solution, work.
-  return bytes_per_element(options.lambdas.size()) * n * n + copy + block +
+  return bytes_per_element(options.lambdas.size()) * n * n + copy +
          8 * n * (4 * targets + 2 * kMostLambdas + 8);
 }
 

@@ -25,7 +25,6 @@
 #include "kerf/core/rows/matrix.h"
 #include "kerf/learn/ridge/normal_equations.h"
 #include "kerf/learn/ridge/ridge.h"
-#include "kerf/model/kernel_expansion.h"
 
 namespace kerf::detail {
 
@@ -37,16 +36,14 @@ struct ExactRidgeOptions {
   std::vector<double> lambdas = {};   ///< to choose from; empty: the automatic grid
   int first_step = kFirstLambdaStep;  ///< of that grid
   bool intercept = true;
-  Precision precision = Precision::double_;  ///< of the kernel's values; the solve is in double
-  Index memory_limit = 0;                    ///< bytes; 0: what is available
+  Index memory_limit = 0;  ///< bytes; 0: what is available
 };
 
-/// The coefficients a (rows x targets) and b, and how lambda was chosen.
+/// A solution among the rows, and how lambda was chosen.
 struct DualSolution {
-  Matrix<double> dual;
-  std::vector<double> intercept;          ///< one per target; zeros without an intercept
-  LambdaChoice choice;                    ///< cv_error: mean squared leave-one-out error
-  Matrix<double> left_out;                ///< what the other rows predict for each row
+  LinearModel model;        ///< the coefficients a (rows x targets) and b; of dual_ridge.h: W and b
+  LambdaChoice choice;      ///< cv_error: mean squared leave-one-out error
+  Matrix<double> left_out;  ///< what the other rows predict for each row
   std::vector<Index> left_out_rows = {};  ///< the rows of left_out, where it is not all of them
 };
 
@@ -56,30 +53,11 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
                                WeightsView weights, const ExactRidgeOptions& options,
                                const Progress& progress = {});
 
-/// A trained model: everything that prediction needs.
-struct ExactModel {
-  std::string kernel;
-  Params params;        ///< complete, nothing automatic
-  InputRows rows;       ///< the training rows
-  Matrix<double> dual;  ///< rows x outputs
-  std::vector<double> intercept;
-  Precision precision = Precision::double_;
-};
-
-struct ExactFit {
-  ExactModel model;
-  LambdaChoice choice;
-  Matrix<double> left_out;                ///< what the other rows predict for each row
-  std::vector<Index> left_out_rows = {};  ///< as in DualSolution
-};
-
-/// Checks the memory, forms the Gram matrix and solves.  Copies the rows.
-ExactFit fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
-                         MatrixView<const double> targets, WeightsView weights,
-                         const ExactRidgeOptions& options, const Progress& progress = {});
-
-/// out (rows x outputs) = f of each row, through blocks of the Gram matrix.
-void predict_exact(const ExactModel& model, const RowsView& rows, MatrixView<double> out);
+/// Checks the memory, forms the Gram matrix of the rows and solves.  Whoever predicts keeps the rows
+/// (kernel_expansion.h).
+DualSolution fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
+                             MatrixView<const double> targets, WeightsView weights,
+                             const ExactRidgeOptions& options, const Progress& progress = {});
 
 /// Bytes for each element of the Gram matrix: itself and what its solution takes.
 inline Index bytes_per_element(std::size_t lambdas) { return lambdas == 1 ? 12 : 24; }

@@ -11,6 +11,7 @@
 #include "kerf/core/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/kernel.h"
+#include "kerf/model/model.h"
 
 namespace kerf::detail {
 namespace {
@@ -110,9 +111,10 @@ TEST(ExactRidge, SolvesTheStatedProblem) {
       EXPECT_EQ(ours.choice.lambda, lambda);
       for (Index t = 0; t < 2; ++t) {
         const Naive exact(p, t, c, intercept, [](Index) { return true; });
-        EXPECT_NEAR(ours.intercept[t], exact.intercept, 1e-9);
+        EXPECT_NEAR(ours.model.intercept[t], exact.intercept, 1e-9);
         for (Index i = 0; i < 20; ++i)
-          EXPECT_NEAR(ours.dual(i, t), exact.dual[i], 1e-9 * (1 + std::abs(exact.dual[i])));
+          EXPECT_NEAR(ours.model.weights(i, t), exact.dual[i],
+                      1e-9 * (1 + std::abs(exact.dual[i])));
       }
     }
 }
@@ -182,14 +184,14 @@ TEST(ExactRidge, OneLambdaWithoutEigenvaluesIsTheSame) {
             EXPECT_NEAR(one.left_out(static_cast<Index>(k), t),
                         many.left_out(one.left_out_rows[k], t), lambda > 1e-8 ? 2e-3 : 0.2);
           for (Index i = 0; i < 600; i += 37) {  // f at rows: duals of tiny lambdas are ill-posed
-            double a = one.intercept[t];
-            double b = many.intercept[t];
+            double a = one.model.intercept[t];
+            double b = many.model.intercept[t];
             const std::vector<double> x(once.x.row(i).begin(), once.x.row(i).end());
             for (Index j = 0; j < 600; ++j) {
               const double k =
                   (*kernel)(x, std::vector<double>(once.x.row(j).begin(), once.x.row(j).end()));
-              a += one.dual(j, t) * k;
-              b += many.dual(j, t) * k;
+              a += one.model.weights(j, t) * k;
+              b += many.model.weights(j, t) * k;
             }
             EXPECT_NEAR(a, b, lambda > 1e-8 ? 1e-7 : 1e-4) << lambda;
           }
@@ -203,7 +205,8 @@ TEST(ExactRidge, DoesNotMindAConstantAddedToTargetsOrKernel) {
   for (Index i = 0; i < 25; ++i) p.y(i, 0) += 1e6;
   for (Index k = 0; k < 25 * 25; ++k) p.gram.data()[k] += 1000;
   const DualSolution moved = solve_copy(p, {.lambdas = {1e-3}});
-  for (Index i = 0; i < 25; ++i) EXPECT_NEAR(moved.dual(i, 0), plain.dual(i, 0), 1e-6);
+  for (Index i = 0; i < 25; ++i)
+    EXPECT_NEAR(moved.model.weights(i, 0), plain.model.weights(i, 0), 1e-6);
   EXPECT_NEAR(moved.choice.cv_error, plain.choice.cv_error, 1e-6 * plain.choice.cv_error);
 }
 
@@ -216,26 +219,31 @@ TEST(ExactRidge, FitsAndPredictsFromRows) {
     sparse.end_row();
   }
   const DualSolution expected = solve_copy(p, {});
-  for (const Precision precision : {Precision::double_, Precision::single_})
-    for (const bool is_sparse : {false, true}) {
-      const RowsView rows = is_sparse ? RowsView(sparse.view()) : RowsView(p.x.view());
-      const ExactFit fit =
-          fit_exact_ridge("gaussian", kGaussian, rows, p.y.view(), {}, {.precision = precision});
-      // A rounding of the kernel of e moves predictions by about e |a|_1.
-      double dual = 0;
-      for (Index i = 0; i < 60; ++i) dual += std::abs(expected.dual(i, 0)) + 1;
-      const double tolerance = dual * (precision == Precision::double_ ? 1e-11 : 1e-5);
-      EXPECT_NEAR(fit.choice.lambda, expected.choice.lambda, 1e-5 * expected.choice.lambda);
-      EXPECT_NEAR(fit.choice.cv_error, expected.choice.cv_error, tolerance);
-      Matrix<double> out(60, 2);
-      predict_exact(fit.model, rows, out.view());
-      for (Index i = 0; i < 60; ++i)
-        for (Index t = 0; t < 2; ++t) {
-          double value = expected.intercept[t];
-          for (Index j = 0; j < 60; ++j) value += p.gram(i, j) * expected.dual(j, t);
-          EXPECT_NEAR(out(i, t), value, tolerance);
-        }
-    }
+  for (const bool is_sparse : {false, true}) {
+    const RowsView rows = is_sparse ? RowsView(sparse.view()) : RowsView(p.x.view());
+    DualSolution fit = fit_exact_ridge("gaussian", kGaussian, rows, p.y.view(), {}, {});
+    // A rounding of the kernel of e moves predictions by about e |a|_1.
+    double dual = 0;
+    for (Index i = 0; i < 60; ++i) dual += std::abs(expected.model.weights(i, 0)) + 1;
+    const double tolerance = dual * 1e-11;
+    EXPECT_NEAR(fit.choice.lambda, expected.choice.lambda, 1e-5 * expected.choice.lambda);
+    EXPECT_NEAR(fit.choice.cv_error, expected.choice.cv_error, tolerance);
+    Model model;
+    model.recipe = {kExactMap, kGaussian, 1, 3};
+    model.recipe.options["kernel"] = "gaussian";
+    model.rows = copy_of(rows);
+    model.linear = std::move(fit.model);
+    RowBlock block;
+    MemorySource(rows, {}, 60).next(block);
+    Matrix<double> out;
+    Predictor(model).scores(block, out);
+    for (Index i = 0; i < 60; ++i)
+      for (Index t = 0; t < 2; ++t) {
+        double value = expected.model.intercept[t];
+        for (Index j = 0; j < 60; ++j) value += p.gram(i, j) * expected.model.weights(j, t);
+        EXPECT_NEAR(out(i, t), value, tolerance);
+      }
+  }
 }
 
 TEST(ExactRidge, ChoosesAnInteriorLambdaOfItsOwnGrid) {
@@ -307,7 +315,7 @@ TEST(ExactRidge, AgreesWithScikitLearn) {
   EXPECT_NEAR(12 * ours.choice.lambda, ridge["best_alpha"], 1e-12);
   for (Index k = 0; k < 4; ++k) {
     double weight = 0;
-    for (Index i = 0; i < 12; ++i) weight += z(i, k) * ours.dual(i, 0);
+    for (Index i = 0; i < 12; ++i) weight += z(i, k) * ours.model.weights(i, 0);
     EXPECT_NEAR(weight, ridge["coef"][k], 1e-12);
   }
   // Their KernelRidge with gamma 0.5, alpha 0.1.
@@ -317,10 +325,11 @@ TEST(ExactRidge, AgreesWithScikitLearn) {
     targets(i, 0) = static_cast<double>(i);
     for (Index j = 0; j < 3; ++j) x(i, j) = file["X"][i][j];
   }
-  const ExactFit fit = fit_exact_ridge("gaussian", {{"bandwidth", "1"}}, x.view(), targets.view(),
-                                       {}, {.lambdas = {0.1 / 5}, .intercept = false});
+  const DualSolution fit =
+      fit_exact_ridge("gaussian", {{"bandwidth", "1"}}, x.view(), targets.view(), {},
+                      {.lambdas = {0.1 / 5}, .intercept = false});
   for (Index i = 0; i < 5; ++i)
-    EXPECT_NEAR(fit.model.dual(i, 0), file["krr_rbf_gamma.5_alpha.1_y0..4"][i], 1e-12);
+    EXPECT_NEAR(fit.model.weights(i, 0), file["krr_rbf_gamma.5_alpha.1_y0..4"][i], 1e-12);
 }
 
 // What centring leaves of the kernel is rounding: the answer is the mean, for rows inside and out.
@@ -329,8 +338,8 @@ TEST(ExactRidge, PredictsTheMeanWhereAllRowsAreAlike) {
   gram.fill(0.7);
   for (Index i = 0; i < 20; ++i) y(i, 0) = static_cast<double>(i) + 0.5;
   const DualSolution found = solve_exact_ridge(gram.view(), y.view(), {}, {}, {});
-  double prediction = found.intercept[0];
-  for (Index i = 0; i < 20; ++i) prediction += 0.7 * found.dual(i, 0);
+  double prediction = found.model.intercept[0];
+  for (Index i = 0; i < 20; ++i) prediction += 0.7 * found.model.weights(i, 0);
   EXPECT_NEAR(prediction, 10, 1e-9);
   EXPECT_NEAR(found.choice.cv_error, 33.25 * 20 * 20 / (19.0 * 19),
               1e-6);  // of the other rows' mean

@@ -15,6 +15,15 @@ FoldBuffers::FoldBuffers(Index folds, Index block_rows, rng::Key key, Flush flus
   skip_.resize(buffers_.size(), 0);
 }
 
+Index FoldBuffers::fold_with_rows(rng::Key key, Index rows, Index copies, Index folds) {
+  Index least = fold_of(key, 0, copies, folds), largest = least;
+  for (Index row = 0; row < rows && (least > 0 || largest == 0); ++row) {
+    least = std::min(least, fold_of(key, row, copies, folds));
+    largest = std::max(largest, fold_of(key, row, copies, folds));
+  }
+  return least < largest ? least : -1;
+}
+
 void FoldBuffers::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
     Index fold = fold_of(key_, block.first_row + i, block.copies, folds_);

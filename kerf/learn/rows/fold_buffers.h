@@ -27,6 +27,13 @@ class FoldBuffers {
                                          static_cast<std::uint64_t>(folds)));
   }
 
+  /// The first fold that has some of so many rows while others have too; -1: there is none.
+  static Index fold_with_rows(rng::Key key, Index rows, Index copies, Index folds);
+  /// Drawn by the seed of a fit.
+  static rng::Key key_of(Index seed) {
+    return rng::Key{static_cast<std::uint64_t>(seed)}.child("fold");
+  }
+
   /// Every row of the block.
   void add(const RowBlock& block);
   /// Flushes what is left, the fold that is apart last.

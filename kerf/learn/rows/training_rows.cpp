@@ -7,18 +7,6 @@
 #include "kerf/learn/rows/fold_buffers.h"
 
 namespace kerf::detail {
-namespace {
-
-/// Rows whose features are held at once: 64 MB of them, but enough for the sums to run at full
-/// speed, and not more than there are.
-Index rows_at_once(Index features, Index inputs, Index rows) {
-  constexpr Index kFeatureFloats = 1 << 24, kInputFloats = 1 << 24;
-  const Index by_features = std::clamp<Index>(kFeatureFloats / features, 2048, 8192);
-  const Index by_inputs = std::clamp<Index>(kInputFloats / inputs, 256, 8192);
-  return std::max<Index>(1, std::min({by_features, by_inputs, rows}));
-}
-
-}  // namespace
 
 Targets::Targets(const DataSummary& summary, const FitOptions& options)
     : classification_(summary.task == Task::classification),
@@ -49,15 +37,15 @@ void Targets::encode(const RowBlock& rows, Matrix<double>& y, std::vector<double
 
 TrainingRows::TrainingRows(RowSource& source, const DataSummary& summary, const FeatureMap& map,
                            const Scaling& scaling, const FitOptions& options,
-                           FitReport::Seconds& seconds, const Progress& progress)
+                           FitReport::Seconds& seconds, Progress progress)
     : source_(source),
       summary_(summary),
       map_(map),
       scaling_(scaling),
       seconds_(seconds),
-      progress_(progress),
+      progress_(std::move(progress)),
       targets_(summary, options),
-      fold_key_(rng::Key{static_cast<std::uint64_t>(options.seed)}.child("fold")),
+      fold_key_(FoldBuffers::key_of(options.seed)),
       block_rows_(rows_at_once(map.out_dim(), map.in_dim(), summary.rows)) {}
 
 void TrainingRows::for_each(Index folds, const std::function<void(const Block&)>& receive,
@@ -99,15 +87,7 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
 }
 
 Index TrainingRows::fold_with_rows(Index folds) const {
-  const auto fold_of = [&](Index row) {
-    return FoldBuffers::fold_of(fold_key_, row, summary_.copies, folds);
-  };
-  Index least = fold_of(0), largest = least;
-  for (Index row = 0; row < summary_.rows && (least > 0 || largest == 0); ++row) {
-    least = std::min(least, fold_of(row));
-    largest = std::max(largest, fold_of(row));
-  }
-  return least < largest ? least : -1;
+  return FoldBuffers::fold_with_rows(fold_key_, summary_.rows, summary_.copies, folds);
 }
 
 void TrainingRows::for_each_input(Index folds, Index held_out,
@@ -146,6 +126,13 @@ void TrainingRows::read_into(FoldBuffers& buffers, const bool& wanted) {
   if (!wanted) return;
   KERF_REQUIRE(done == summary_.rows, data, "the rows changed while they were read");
   buffers.finish();
+}
+
+Index TrainingRows::rows_at_once(Index features, Index inputs, Index rows) {
+  constexpr Index kFeatureFloats = 1 << 24, kInputFloats = 1 << 24;
+  const Index by_features = std::clamp<Index>(kFeatureFloats / features, 2048, 8192);
+  const Index by_inputs = std::clamp<Index>(kInputFloats / inputs, 256, 8192);
+  return std::max<Index>(1, std::min({by_features, by_inputs, rows}));
 }
 
 Index TrainingRows::input_block_rows(Index inputs, Index rows) {

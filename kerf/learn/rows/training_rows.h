@@ -58,7 +58,7 @@ class TrainingRows {
  public:
   TrainingRows(RowSource& source, const DataSummary& summary, const FeatureMap& map,
                const Scaling& scaling, const FitOptions& options, FitReport::Seconds& seconds,
-               const Progress& progress);
+               Progress progress);
 
   Index rows() const { return summary_.rows; }
   Index features() const { return map_.out_dim(); }
@@ -98,6 +98,9 @@ class TrainingRows {
   void features(const RowsView& x, MatrixView<float> z) const;
   /// As if all rows had been passed over: sources that give other rows in each pass count passes.
   void skip_pass() { source_.rewind(); }
+  /// Rows whose features are held at once: 64 MB of them, but enough for the sums to run at full
+  /// speed, and not more than there are.
+  static Index rows_at_once(Index features, Index inputs, Index rows);
   /// Most rows of an InputBlock.
   static Index input_block_rows(Index inputs, Index rows);
 
@@ -118,7 +121,7 @@ class TrainingRows {
   const FeatureMap& map_;
   const Scaling& scaling_;
   FitReport::Seconds& seconds_;
-  const Progress& progress_;
+  Progress progress_;  // a copy: it may be given a temporary
   Targets targets_;
   rng::Key fold_key_;
   Index block_rows_;

@@ -65,19 +65,20 @@ std::vector<std::string> alternatives(const FitJob& job, const FeatureMapEntry& 
 
 }  // namespace
 
-Problem problem_of(const FitJob& job, const FeatureMapEntry& entry, const Params& options) {
-  return {job.summary.rows,
-          job.summary.cols,
-          std::stoll(options.at("features")),
-          Targets(job.summary, job.options).outputs(),
-          entry.bytes(job.summary.cols, options),
-          memory_budget(job.memory_limit),
-          job.options,
-          job.summary.task == Task::classification,
-          nullptr,
-          job.summary.copies,
-          nullptr,
-          job.memory_limit > 0 ? job.memory_limit : available_memory()};
+Problem problem_of(const DataSummary& summary, const FeatureMapEntry& map,
+                   const Params& map_options, const FitOptions& options, Index memory_limit) {
+  return {
+      .rows = summary.rows,
+      .inputs = summary.cols,
+      .features = std::stoll(map_options.at("features")),
+      .outputs = summary.targets > 0 ? Targets(summary, options).outputs() : 1,
+      .map_bytes = map.bytes(summary.cols, map_options),
+      .memory = memory_budget(memory_limit),
+      .options = options,
+      .classification = summary.task == Task::classification,
+      .copies = summary.copies,
+      .most = memory_limit > 0 ? memory_limit : available_memory(),
+  };
 }
 
 SolverPlan plan_solver(const Problem& problem) {

@@ -16,8 +16,13 @@
 
 namespace kerf::detail {
 
-/// Sizes and memory of a fit; `options`: the map's, complete.
-Problem problem_of(const FitJob& job, const FeatureMapEntry& entry, const Params& options);
+/// Sizes and memory of a fit; `map_options`: complete.  Refers to `options`.
+Problem problem_of(const DataSummary& summary, const FeatureMapEntry& map,
+                   const Params& map_options, const FitOptions& options, Index memory_limit);
+inline Problem problem_of(const FitJob& job, const FeatureMapEntry& map,
+                          const Params& map_options) {
+  return problem_of(job.summary, map, map_options, job.options, job.memory_limit);
+}
 
 struct SolverPlan {
   SolverChoice choice;

@@ -84,23 +84,6 @@ struct SolverChoice {
 /// drawback is taken only if it is named or nothing else can do what is asked for.
 SolverChoice choose_solver(const Problem& problem);
 
-/// Lambda (given or chosen) and weights from the sums of folds.
-LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
-                            const Progress& progress, FitReport& outcome);
-
-/// The sums over so many rows, one for each fold, that cholesky kept in a checkpoint.
-std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows);
-
-/// Rows of fold_to_hold_out(sums) that were kept beside the sums, where there are any.
-class LeftOutRows;
-std::optional<LeftOutRows> load_left_out(const Checkpoint& checkpoint,
-                                         std::span<const NormalEquations> sums);
-
-/// The model of these sums; of classes with the temperature of their probabilities.
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool classification,
-                            const FitOptions& options, const Progress& progress,
-                            FitReport& outcome);
-
 /// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
 namespace speed {
 inline constexpr double kSingle = 70e9;  ///< flops a second of matrix products in single precision

@@ -5,14 +5,10 @@
 #include <limits>
 
 #include "kerf/core/require.h"
-#include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
-#include "kerf/learn/lambda/lambda_choice.h"
-#include "kerf/learn/quality/calibration.h"
 #include "kerf/learn/quality/fit_quality.h"
-#include "kerf/learn/quality/temperature.h"
 #include "kerf/learn/ridge/condition.h"
-#include "kerf/learn/rows/checkpoint.h"
+#include "kerf/learn/solvers/fold_sums.h"
 #include "kerf/learn/solvers/refine.h"
 #include "kerf/learn/solvers/solver.h"
 #include "kerf/linalg/blas.h"
@@ -20,28 +16,9 @@
 namespace kerf::detail {
 namespace {
 
-std::vector<const NormalEquations*> pointers(std::span<const NormalEquations> sums) {
-  std::vector<const NormalEquations*> parts;
-  for (const auto& sum : sums) parts.push_back(&sum);
-  return parts;
-}
-
-/// A model, and how far rounding in the sums has moved it (condition.h).
-struct Solved {
-  LinearModel model;
-  double error = 0;
-};
-
-/// `lambda`: the least, where there are several.
-Solved judged(std::span<const NormalEquations> sums, LinearModel model, double lambda,
-              const Matrix<double>& factor) {
-  const double error = rounding_error(pointers(sums), factor.view(), lambda, model.weights.view());
-  return {std::move(model), error};
-}
-
 /// The model with what rounding took from it.  The sums are gone afterwards.
 LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<NormalEquations> sums,
-                    Solved solved, FitReport& outcome) {
+                    SolvedSums solved, FitReport& outcome) {
   if (!(solved.error > kTolerable)) return std::move(solved.model);
   const Precision precision = sums.front().precision();
   if (!outcome.lambda_per_target.empty() || problem.outputs > problem.features) {
@@ -50,7 +27,7 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
   }
   const Origin origin = sums.front().origin();
   Matrix<double> factor;  // again: it was too large to be kept while probabilities were calibrated
-  solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
+  solve_ridge(parts_of(sums), outcome.lambda, nullptr, &factor);
   sums.clear();
   Refined found = refine_ridge(rows, origin, factor.view(), outcome.lambda, solved.model);
   outcome.notes.push_back(fmt::format(
@@ -61,16 +38,6 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
     outcome.warnings.push_back(rounding_warning(found.residual, precision));
   return std::move(found.model);
 }
-
-/// The error that chose lambda, beside that of the mean.
-void judge(std::span<const NormalEquations> sums, FitReport& outcome) {
-  double rows = 0;
-  for (const NormalEquations& sum : sums) rows += sum.weight();
-  outcome.quality = explained(*outcome.cv_error, constant_error(sums), rows, outcome.validation);
-}
-
-std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
-constexpr const char* kLeftOutName = "left-out";
 
 bool chooses_by_folds(const FitOptions& options) {
   return !options.lambda && options.validation == Validation::folds;
@@ -148,11 +115,6 @@ class Accumulation {
   std::vector<Index> saved_;
 };
 
-void enter_gcv(const SpectralPath& path, LambdaTable& table) {
-  for (std::size_t k = 0; k < table.lambdas.size(); ++k)
-    table.errors[k] = path.gcv(table.lambdas[k]);
-}
-
 /// Another pass over the rows.
 void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTable& table) {
   for (auto& errors : table.errors) errors.assign(rows.outputs(), 0.0);
@@ -181,70 +143,30 @@ void calibrate(const Problem& problem, const Accumulation& made,
     if (problem.checkpoint) kept.add(block.z, block.y, block.weights);
     return !left_out.enough();
   });
-  outcome.temperature = left_out.temperature();
-  outcome.quality = accuracy(left_out, fmt::format("one fold of {} held out", made.folds()));
+  take_scores(left_out, made.folds(), outcome);
   if (!problem.checkpoint) return;
   ArrayWriter arrays;
   kept.save(arrays);
   problem.checkpoint->save(kLeftOutName, arrays);
 }
 
-LambdaSearch search_of(const FitOptions& options) {
-  return {parse_lambda_grid(options.lambda_grid), options.lambda_per_target};
-}
-
-Solved take(std::span<const NormalEquations> sums, ChosenModel chosen, std::string validation,
-            FitReport& outcome) {
-  outcome.take(std::move(chosen.choice));
-  outcome.validation = std::move(validation);
-  judge(sums, outcome);
-  const auto& each = outcome.lambda_per_target;
-  return judged(sums, std::move(chosen.model),
-                each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
-}
-
-/// Lambda (given or chosen) and the model.
-Solved solve_sums(std::span<const NormalEquations> sums, const FitOptions& options,
-                  const Progress& progress, FitReport& outcome) {
-  const bool gcv = options.validation == Validation::gcv;
-  KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
-               "leave-one-out needs the rows, and only their sums were kept: use {}",
-               spell("validation", "gcv"));
-  if (!options.lambda && (gcv || sums.size() > 1)) {
-    report(progress, "choosing lambda", 0, 0);
-    return gcv ? take(sums, choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
-                      "generalised cross-validation", outcome)
-               : take(sums, choose_lambda(sums, search_of(options), progress),
-                      fmt::format("{}-fold cross-validation", sums.size()), outcome);
-  }
-  KERF_REQUIRE(options.lambda.has_value(), usage,
-               "these sums were kept without folds, so that lambda cannot be chosen: give {}",
-               spell("lambda"));
-  outcome.lambda = *options.lambda;
-  report(progress, "solving", 0, 0);
-  Matrix<double> factor;
-  LinearModel model = solve_ridge(pointers(sums), outcome.lambda, nullptr, &factor);
-  outcome.quality = explained_training(sums, model);
-  return judged(sums, std::move(model), outcome.lambda, factor);
-}
-
-Solved solve(const Problem& problem, std::span<const NormalEquations> sums, TrainingRows& rows,
-             FitReport& outcome) {
+SolvedSums solve(const Problem& problem, std::span<const NormalEquations> sums, TrainingRows& rows,
+                 FitReport& outcome) {
   const FitOptions& options = problem.options;
   if (!options.lambda && options.validation == Validation::leave_one_out) {
     report(rows.progress(), "choosing lambda", 0, 0);
-    return take(sums,
-                choose_lambda_by_spectrum(sums, search_of(options),
-                                          [&](const SpectralPath& path, LambdaTable& table) {
-                                            enter_leave_one_out(rows, path, table);
-                                          }),
-                "leave-one-out", outcome);
+    return take_choice(sums,
+                       choose_lambda_by_spectrum(sums, search_of(options),
+                                                 [&](const SpectralPath& path, LambdaTable& table) {
+                                                   enter_leave_one_out(rows, path, table);
+                                                 }),
+                       "leave-one-out", outcome);
   }
   const Stopwatch watch(rows.seconds().solve);
   if (problem.penalty == nullptr) return solve_sums(sums, options, rows.progress(), outcome);
   outcome.lambda = *options.lambda;
   report(rows.progress(), "solving", 0, 0);
-  LinearModel model = solve_ridge(pointers(sums), outcome.lambda, problem.penalty);
+  LinearModel model = solve_ridge(parts_of(sums), outcome.lambda, problem.penalty);
   outcome.quality = explained_training(sums, model);
   return {std::move(model), 0};
 }
@@ -252,7 +174,7 @@ Solved solve(const Problem& problem, std::span<const NormalEquations> sums, Trai
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
   Accumulation accumulation(problem, rows);
   auto sums = accumulation.run();
-  Solved solved = solve(problem, sums, rows, outcome);
+  SolvedSums solved = solve(problem, sums, rows, outcome);
   if (problem.classification) calibrate(problem, accumulation, sums, rows, outcome);
   return refined(problem, rows, std::move(sums), std::move(solved), outcome);
 }
@@ -283,60 +205,6 @@ double seconds(const Problem& p) {
 }
 
 }  // namespace
-
-LinearModel solve_fold_sums(std::span<const NormalEquations> sums, const FitOptions& options,
-                            const Progress& progress, FitReport& outcome) {
-  Solved solved = solve_sums(sums, options, progress, outcome);
-  // The precision is not that of the options: sums that were kept have their own.
-  std::string words = rounding_warning(solved.error, sums.front().precision());
-  if (!words.empty()) outcome.warnings.push_back(std::move(words));
-  return std::move(solved.model);
-}
-
-std::vector<NormalEquations> load_kept_sums(const Checkpoint& checkpoint, Index rows) {
-  std::vector<NormalEquations> sums;
-  while (auto state = checkpoint.load(sums_name(static_cast<Index>(sums.size()))))
-    sums.push_back(NormalEquations::load(*state->arrays));
-  KERF_REQUIRE(!sums.empty(), data, "the folder holds no sums: fit with {} and {} keeps them",
-               spell("solver", "cholesky"), spell("checkpoint"));
-  Index summed = 0;
-  for (const NormalEquations& sum : sums) summed += sum.rows();
-  KERF_REQUIRE(summed == rows, data,
-               "the sums in the folder are of {} rows, the model is of {}: a fit that was killed?",
-               summed, rows);
-  return sums;
-}
-
-std::optional<LeftOutRows> load_left_out(const Checkpoint& checkpoint,
-                                         std::span<const NormalEquations> sums) {
-  const auto state = checkpoint.load(kLeftOutName);
-  if (!state) return std::nullopt;
-  LeftOutRows rows = LeftOutRows::load(*state->arrays);
-  KERF_REQUIRE(
-      rows.features() == sums.front().features() && rows.outputs() == sums.front().targets(), data,
-      "the rows kept for probabilities are of {} features and {} outputs", rows.features(),
-      rows.outputs());
-  return rows;
-}
-
-LinearModel solve_kept_sums(const Checkpoint& checkpoint, Index rows, bool classification,
-                            const FitOptions& options, const Progress& progress,
-                            FitReport& outcome) {
-  const auto sums = load_kept_sums(checkpoint, rows);
-  const Stopwatch watch(outcome.seconds.solve);
-  LinearModel model = solve_fold_sums(sums, options, progress, outcome);
-  if (!classification) return model;
-  const auto left_out = load_left_out(checkpoint, sums);
-  const auto held_out = fold_to_hold_out(sums);
-  const auto others = left_out && held_out ? model_without(sums, *held_out, outcome) : std::nullopt;
-  if (others) outcome.temperature = left_out->temperature(*others);
-  if (!outcome.temperature)
-    outcome.warnings.emplace_back(
-        "the folder holds no rows to calibrate probabilities by: those of this model are its "
-        "scores; fit again with " +
-        spell("checkpoint"));
-  return model;
-}
 
 SolverEntry cholesky_solver() {
   return {"cholesky",

@@ -1,13 +1,14 @@
 // Fewer rows than features: all features at once, solved among the rows (dual_ridge.h).
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "kerf/learn/solvers/solver_dual.h"
+
 #include <algorithm>
 
 #include "kerf/core/require.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/lambda/lambda_choice.h"
-#include "kerf/learn/quality/fit_quality.h"
-#include "kerf/learn/quality/temperature.h"
+#include "kerf/learn/quality/left_out.h"
 #include "kerf/learn/ridge/dual_ridge.h"
 #include "kerf/learn/solvers/solver.h"
 #include "kerf/linalg/blas.h"
@@ -16,35 +17,17 @@ namespace kerf::detail {
 namespace {
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
-  const FitOptions& options = problem.options;
-  Matrix<float> z(rows.rows(), rows.features());
-  Matrix<double> y(rows.rows(), rows.outputs());
-  std::vector<double> weights;
+  FeatureRows all{
+      Matrix<float>(rows.rows(), rows.features()), Matrix<double>(rows.rows(), rows.outputs()), {}};
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().accumulate);
-    copy_rows(block.z, z.view().slice(block.first, block.first + block.z.rows));
-    copy_rows(block.y, y.view().slice(block.first, block.first + block.z.rows));
+    copy_rows(block.z, all.z.view().slice(block.first, block.first + block.z.rows));
+    copy_rows(block.y, all.y.view().slice(block.first, block.first + block.z.rows));
     const auto more = block.weights.values();
-    weights.insert(weights.end(), more.begin(), more.end());
+    all.weights.insert(all.weights.end(), more.begin(), more.end());
   });
   const Stopwatch watch(rows.seconds().solve);
-  DualFit solved =
-      fit_dual_ridge(z.view(), y.view(), weights, lambdas_asked(options), rows.progress());
-  outcome.lambda = solved.choice.lambda;
-  if (problem.classification) {
-    LeftOutScores scores;
-    scores.add(solved.left_out.view(), solved.left_out_rows, y.view(), weights);
-    outcome.temperature = scores.temperature();
-    outcome.quality = accuracy(scores, "leave-one-out");
-  } else {
-    outcome.quality = explained_left_out(solved.left_out.view(), solved.left_out_rows, y.view(),
-                                         weights, "leave-one-out");
-  }
-  if (!options.lambda) {
-    outcome.take(std::move(solved.choice));
-    outcome.validation = "leave-one-out";
-  }
-  return std::move(solved.model);
+  return solve_dual(all, problem.classification, problem.options, rows.progress(), outcome);
 }
 
 Index bytes(const Problem& p) {
@@ -62,6 +45,13 @@ double seconds(const Problem& p) {
 }
 
 }  // namespace
+
+LinearModel solve_dual(const FeatureRows& rows, bool classification, const FitOptions& options,
+                       const Progress& progress, FitReport& outcome) {
+  return take_left_out(
+      fit_dual_ridge(rows.z.view(), rows.y.view(), rows.weights, lambdas_asked(options), progress),
+      rows.y.view(), rows.weights, classification, options, outcome);
+}
 
 SolverEntry dual_solver() {
   return {"dual",

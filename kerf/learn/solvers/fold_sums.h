@@ -1,0 +1,60 @@
+// From the sums over the rows of each fold to a model and what it says of itself: the second half of
+// the cholesky solver, for who has the rows no more (refit, rows that come block by block) too.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "kerf/core/progress.h"
+#include "kerf/learn/lambda/lambda_choice.h"
+#include "kerf/learn/options/fit_outcome.h"
+#include "kerf/learn/quality/calibration.h"
+#include "kerf/learn/quality/temperature.h"
+#include "kerf/learn/rows/checkpoint.h"
+
+namespace kerf::detail {
+
+/// A model, and how far rounding in the sums has moved it (condition.h).
+struct SolvedSums {
+  LinearModel model;
+  double error = 0;
+};
+
+/// Lambda (given or chosen), the model and its quality.
+SolvedSums solve_sums(std::span<const NormalEquations> sums, const FitOptions& options,
+                      const Progress& progress, FitReport& outcome);
+/// The same with a lambda that was chosen in another way; `validation`: which, in words.
+SolvedSums take_choice(std::span<const NormalEquations> sums, ChosenModel chosen,
+                       std::string validation, FitReport& outcome);
+/// As the functions of ridge.h take them.
+std::vector<const NormalEquations*> parts_of(std::span<const NormalEquations> sums);
+/// The lambdas to choose from.
+LambdaSearch search_of(const FitOptions& options);
+/// Probabilities and accuracy from scores of one fold's rows, by a model of the others.
+void take_scores(const LeftOutScores& scores, Index folds, FitReport& outcome);
+
+/// What is kept of rows.
+struct FoldSums {
+  std::vector<NormalEquations> sums;  ///< one for each fold; or of one fold, and of all others
+  Index folds = 1;                    ///< that rows are sorted into
+  LeftOutRows left_out = {};          ///< classes: the first rows of fold_to_hold_out(sums)
+
+  /// Whether they are of one fold, and of all others.
+  bool one_apart() const { return std::ssize(sums) == 2 && folds > 2; }
+};
+
+/// Lambda (given or chosen), the model and all that it says of itself; classes without rows that were
+/// left out have no temperature.
+LinearModel solve_fold_sums(const FoldSums& kept, bool classification, const FitOptions& options,
+                            const Progress& progress, FitReport& outcome);
+
+// ---- in a checkpoint ----------------------------------------------------------------------------
+
+/// The names of the sums of a fold and of the rows left out.
+std::string sums_name(Index fold);
+inline constexpr const char* kLeftOutName = "left-out";
+
+/// What the cholesky solver kept of so many rows, which it was asked to sort into `folds`.
+FoldSums load_fold_sums(const Checkpoint& checkpoint, Index rows, Index folds);
+
+}  // namespace kerf::detail
