@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/rows/training_rows.h"
 

@@ -78,7 +78,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   settle_columns(data, fit.scale);
   std::function<Score(const Model&)> test;
   const auto open_test = [&] {
-    return kerf::open_test(data, arguments.test, arguments.test_labels);
+    return detail::open_test(data, arguments.test, arguments.test_labels);
   };
   if (!arguments.test.empty()) {
     // Opened before any work, so that what is wrong with the file comes first.

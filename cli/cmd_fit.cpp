@@ -250,7 +250,7 @@ void run_fit(const FitArguments& arguments, const Common& common) {
   if (const std::string folder = checkpoint_of(arguments); !folder.empty())
     set_interrupt_message(
         fmt::format("no model was written; the same command goes on from {}", folder));
-  const FitContext context{common.memory_limit(), terminal_progress(common.quiet)};
+  const Context context{common.memory_limit(), terminal_progress(common.quiet)};
   const auto data_options = read_data_options(arguments.data_options, "kerf fit", common);
   Dataset data = open_dataset(arguments.data, data_options, task_key(task), context.progress);
   const Fitted fitted = fit_dataset(data, task, context);

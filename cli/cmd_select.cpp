@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "cli/command.h"
@@ -11,49 +10,11 @@
 namespace kerf::cli {
 namespace {
 
-/// What select takes besides the data and the map.
-struct SelectOptions {
-  Index budget = 100;
-  DesignMethod method = DesignMethod::greedy;
-  std::optional<double> lambda;
-  ScaleKind scale = ScaleKind::automatic;
-  Index seed = 1;
-
-  void describe(OptionVisitor& v) {
-    v.integer("budget", budget, {1, 1e9}, "how many rows to choose");
-    v.choice("method", method,
-             "greedy: least posterior variance; random and kmeans++ for comparison");
-    v.automatic("lambda", lambda, kAnyPositive,
-                "ridge penalty of the model to come, as in fit on --budget rows; auto: so that "
-                "budget x lambda is a thousandth of the features' mean squared length");
-    v.choice("scale", scale,
-             "how columns are scaled; auto: images unit rows, sparse rms, tables standard");
-    v.integer("seed", seed, {0, 9007199254740992.0}, "seed of everything random");
-  }
-};
-
 struct SelectArguments {
   std::vector<std::string> data;
   std::string map, output;
   Params data_options, select_options, map_options;
 };
-
-/// The features of all rows, and the number of each in the files.
-Matrix<float> all_features(Dataset& data, const Scaling& scaling, const FeatureMap& map,
-                           std::vector<Index>& numbers, const Progress& progress) {
-  Matrix<float> z(data.summary.rows, map.out_dim());
-  RowBlock block;
-  Index at = 0;
-  data.source->rewind();
-  while (data.source->next(block)) {
-    scaling.apply(block);
-    map.transform(block.x(), z.view().slice(at, at + block.rows()));
-    for (Index i = 0; i < block.rows(); ++i) numbers.push_back(block.number_of(i));
-    at += block.rows();
-    report(progress, "features", at, data.summary.rows);
-  }
-  return z;
-}
 
 void run_select(const SelectArguments& arguments, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
@@ -70,24 +31,11 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, options.scale);
-  const Scaling scaling = make_scaling(options.scale, data.summary);
-  const Params complete =
-      entry.complete(resolve_automatic(entry, arguments.map_options, data.summary, scaling));
-  const auto map =
-      Recipe{arguments.map, complete, key.value, data.summary.cols}.make(common.memory_limit());
-  require_memory(
-      design_bytes(data.summary.rows, map->out_dim(), std::min(options.budget, data.summary.rows)),
-      common.memory_limit(),
-      fmt::format("choosing among {} rows with {} features", data.summary.rows, map->out_dim()),
-      "take fewer --features, fewer --rows, or raise --memory");
-  std::vector<Index> numbers;
-  const Matrix<float> z = all_features(data, scaling, *map, numbers, progress);
-  const Design design = select_rows(options.method, z.view(), options.budget, options.lambda,
-                                    key.child("select"), progress);
-
+  const SelectedRows selected = select_rows(data, arguments.map, arguments.map_options, options,
+                                            {common.memory_limit(), progress});
+  const Design& design = selected.design;
   std::string lines;
-  for (const Index row : design.rows) lines += fmt::format("{}\n", numbers[row]);
+  for (const Index row : selected.rows) lines += fmt::format("{}\n", row);
   write_text(arguments.output, lines);
   clear_progress();
   double explained = 0;
@@ -101,7 +49,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
          {"budget", options.budget},
          {"method", name_of(options.method)},
          {"map", arguments.map},
-         {"options", options_json(complete)},
+         {"options", options_json(selected.options)},
          {"lambda", greedy ? Json(design.ridge / static_cast<double>(options.budget)) : Json()},
          {"explained", greedy ? Json(explained / design.total) : Json()},
          {"seconds", seconds},

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/terminal.h"
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 
 namespace CLI {
 class App;
@@ -20,6 +20,8 @@ class Option;
 }  // namespace CLI
 
 namespace kerf::cli {
+
+using namespace detail;
 
 using Json = nlohmann::ordered_json;
 

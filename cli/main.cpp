@@ -220,7 +220,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace kerf;
-  set_face(Face::program);
+  detail::set_face(detail::Face::program);
   cli::keep_standard_streams();
   cli::start_without_blas_threads(argv);
   const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {

@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 
 namespace kerf::cli {
+
+using namespace detail;
 
 class MatrixOutput {
  public:

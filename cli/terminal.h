@@ -5,9 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 
 namespace kerf::cli {
+
+using namespace detail;
 
 /// A progress callback that draws a bar with the time left on standard error when that is a
 /// terminal (and `quiet` is false), and stops the work after Ctrl-C.

@@ -5,30 +5,27 @@
 
 #include <cmath>
 #include <cstdio>
+#include <random>
 
 int main() {
-  using namespace kerf;
-  Matrix<float> x(100, 8);
-  rng::fill_normal(rng::Key{7}, 0, std::span(x.data(), 800));
+  kerf::Matrix<float> x(100, 8);
+  std::mt19937 generator(7);
+  std::normal_distribution<float> normal;
+  for (kerf::Index i = 0; i < 800; ++i) x.data()[i] = normal(generator);
 
-  const Params options = {{"kernel", "laplacian"}, {"bandwidth", "5"}};
-  for (const char* features : {"256", "1024", "4096", "16384"}) {
-    Params params = options;
-    params["features"] = features;
-    const FeatureMapEntry& entry = find_feature_map("rff");
-    const auto map = entry.make(x.cols(), params, rng::Key{1});
-    Matrix<float> z(x.rows(), map->out_dim());
-    map->transform(x.view(), z.view());
-
-    Matrix<double> exact(x.rows(), x.rows());
-    gram(*entry.kernel(params), x.view(), x.view(), exact.view());
+  for (const kerf::Index features : {256, 1024, 4096, 16384}) {
+    const kerf::maps::Rff rff{.kernel = "laplacian", .bandwidth = 5, .features = features};
+    const kerf::FeatureMap map(rff, x.cols());
+    const kerf::Matrix<float> z = map.transform(x.view());
+    const kerf::Matrix<double> exact = map.kernel().gram(x.view());
     double error = 0;
-    for (Index i = 0; i < x.rows(); ++i)
-      for (Index j = 0; j < x.rows(); ++j) {
+    for (kerf::Index i = 0; i < x.rows(); ++i)
+      for (kerf::Index j = 0; j < x.rows(); ++j) {
         double dot = 0;
-        for (Index k = 0; k < z.cols(); ++k) dot += double{z(i, k)} * z(j, k);
+        for (kerf::Index k = 0; k < z.cols(); ++k) dot += double{z(i, k)} * z(j, k);
         error += std::pow(dot - exact(i, j), 2);
       }
-    std::printf("%6s features: root mean square error %.4f\n", features, std::sqrt(error / 1e4));
+    std::printf("%6lld features: root mean square error %.4f\n", static_cast<long long>(features),
+                std::sqrt(error / 1e4));
   }
 }

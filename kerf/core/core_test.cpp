@@ -15,7 +15,7 @@
 #include <future>
 #include <thread>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/options.h"
 #include "kerf/core/rows/data_summary.h"
 #include "kerf/core/system/atomic_file.h"

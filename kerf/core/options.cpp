@@ -202,7 +202,7 @@ void OptionVisitor::described(const OptionInfo& info, std::string& value) {
   if (info.load != nullptr) may_be_file(info.load);
 }
 
-namespace detail {
+namespace erased {
 
 void read(const Params& params, std::string_view owner, void* options, Describe describe) {
   Reader reader(params, owner);
@@ -222,7 +222,7 @@ Params write(void* options, Describe describe) {
   return params;
 }
 
-}  // namespace detail
+}  // namespace erased
 
 Params load_files(std::span<const OptionInfo> options, Params params) {
   for (const OptionInfo& option : options)

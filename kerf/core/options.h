@@ -14,20 +14,17 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kerf/api/params.h"
 #include "kerf/core/names.h"
 #include "kerf/core/view.h"
 
 namespace kerf::detail {
-
-/// Options by name, as text: what a command line, a Python call or a model file hands over.
-using Params = std::map<std::string, std::string>;
 
 /// A closed interval of allowed values.
 struct Range {
@@ -101,7 +98,7 @@ class OptionVisitor {
 /// Something with a describe(); type erasure for the functions below.
 using Describe = void (*)(void* options, OptionVisitor& visitor);
 
-namespace detail {
+namespace erased {
 void read(const Params& params, std::string_view owner, void* options, Describe describe);
 Params write(void* options, Describe describe);
 std::vector<OptionInfo> list(void* options, Describe describe);
@@ -110,27 +107,27 @@ template <class Options>
 void describe(void* options, OptionVisitor& visitor) {
   static_cast<Options*>(options)->describe(visitor);
 }
-}  // namespace detail
+}  // namespace erased
 
 /// Params to a struct; unset options keep their defaults.  `owner` ("map rff") is named in errors:
 /// an unknown name (with the nearest right one), a value out of range, text that is no number.
 template <class Options>
 Options read_options(const Params& params, std::string_view owner) {
   Options options;
-  detail::read(params, owner, &options, detail::describe<Options>);
+  erased::read(params, owner, &options, erased::describe<Options>);
   return options;
 }
 
 /// All options with their values; read_options() of the result gives the same struct.
 template <class Options>
 Params write_options(Options options) {
-  return detail::write(&options, detail::describe<Options>);
+  return erased::write(&options, erased::describe<Options>);
 }
 
 template <class Options>
 std::vector<OptionInfo> list_options() {
   Options options;
-  return detail::list(&options, detail::describe<Options>);
+  return erased::list(&options, erased::describe<Options>);
 }
 
 /// `params` with what stands in the files that some of them name.

@@ -5,7 +5,7 @@
 #pragma once
 #include <fmt/format.h>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 
 namespace kerf::detail {
 
@@ -16,7 +16,7 @@ template <class... Args>
 
 }  // namespace kerf::detail
 
-#define KERF_REQUIRE(condition, kind, ...)                                                \
-  do {                                                                                    \
-    if (!(condition)) ::kerf::detail::fail(::kerf::detail::ErrorKind::kind, __VA_ARGS__); \
+#define KERF_REQUIRE(condition, kind, ...)                                        \
+  do {                                                                            \
+    if (!(condition)) ::kerf::detail::fail(::kerf::ErrorKind::kind, __VA_ARGS__); \
   } while (false)

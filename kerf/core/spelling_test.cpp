@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/options.h"
 
 namespace kerf::detail {

@@ -1,50 +1,14 @@
-// Views: the shapes in which rows travel.  A view does not own what it points to.
-//
-// Rows are samples, stored row-major, always.  Column indices of sparse rows are sorted and unique.
+// Views beside those of api/matrix.h: rows that are dense or sparse, weights.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
-#include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
+#include "kerf/api/matrix.h"
+
 namespace kerf::detail {
-
-/// The one integer type for sizes and positions.
-using Index = std::int64_t;
-
-/// A dense row-major matrix: element (i, j) is data[i * stride + j].
-template <class T>
-struct MatrixView {
-  T* data = nullptr;
-  Index rows = 0;
-  Index cols = 0;
-  Index stride = 0;
-
-  MatrixView() = default;
-  MatrixView(T* data_, Index rows_, Index cols_, Index stride_)
-      : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
-  MatrixView(T* data_, Index rows_, Index cols_) : MatrixView(data_, rows_, cols_, cols_) {}
-
-  /// A view of mutable elements is also a view of constant ones.
-  template <class U>
-  requires(std::is_same_v<const U, T>) MatrixView(const MatrixView<U>& other)
-      : MatrixView(other.data, other.rows, other.cols, other.stride) {}
-
-  std::span<T> row(Index i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
-  T& operator()(Index i, Index j) const { return data[i * stride + j]; }
-
-  /// Rows begin <= i < end of this view.
-  MatrixView slice(Index begin, Index end) const {
-    return {data + begin * stride, end - begin, cols, stride};
-  }
-  /// Columns begin <= j < end.
-  MatrixView columns(Index begin, Index end) const {
-    return {data + begin, rows, end - begin, stride};
-  }
-};
 
 /// Row by row, with the conversion of the elements' types.
 template <class From, class To>
@@ -71,31 +35,6 @@ class WeightsView {
 
  private:
   std::span<const double> weights_;
-};
-
-/// One sparse row: values[k] stands in column columns[k].
-struct SparseRow {
-  std::span<const float> values;
-  std::span<const std::int32_t> columns;
-};
-
-/// Sparse rows (CSR): row i holds the entries offsets[i] .. offsets[i + 1] - 1.
-struct CsrView {
-  const float* values = nullptr;
-  const std::int32_t* columns = nullptr;
-  const Index* offsets = nullptr;
-  Index rows = 0;
-  Index cols = 0;
-
-  SparseRow row(Index i) const {
-    const auto begin = offsets[i];
-    const auto count = static_cast<std::size_t>(offsets[i + 1] - begin);
-    return {{values + begin, count}, {columns + begin, count}};
-  }
-  Index nonzeros() const { return rows == 0 ? 0 : offsets[rows] - offsets[0]; }
-  CsrView slice(Index begin, Index end) const {
-    return {values, columns, offsets + begin, end - begin, cols};
-  }
 };
 
 /// Rows that are either dense or sparse: what every feature map and sketch accepts.  Dense rows may

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/images/augment.h"
 #include "kerf/images/image_steps.h"
 

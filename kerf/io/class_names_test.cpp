@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/io/dataset/dataset.h"
 #include "kerf/io/dataset/test_files.h"
 

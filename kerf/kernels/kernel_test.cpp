@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/network/arc_cosine.h"
 #include "kerf/kernels/network/ntk.h"

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 

@@ -207,6 +207,27 @@ static void from_regression(std::span<double> scores) {
   for (double& s : scores) s = sum > 0 ? s / sum : 1 / static_cast<double>(scores.size());
 }
 
+Encoding encoding_of(const Model& model) {
+  if (model.encoding) return *model.encoding;
+  Encoding encoding;
+  encoding.task = model.task;
+  encoding.classes = model.classes;
+  encoding.inputs = model.input_columns();
+  const Index targets = model.task == Task::classification ? 1 : model.outputs();
+  if (model.is_sparse) {
+    encoding.kind = SourceKind::sparse;
+    encoding.labelled = true;
+    encoding.labels = targets;
+    return encoding;
+  }
+  encoding.columns.resize(encoding.inputs + targets);
+  for (Index t = encoding.inputs; t < encoding.inputs + targets; ++t) {
+    encoding.columns[t].role = Role::target;
+    encoding.targets.push_back(t);
+  }
+  return encoding;
+}
+
 void to_probabilities(const Model& model, Matrix<double>& scores) {
   KERF_REQUIRE(model.task == Task::classification, usage,
                "this model predicts numbers: probabilities are for classes");

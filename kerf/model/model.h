@@ -135,6 +135,8 @@ class Predictor {
 /// What to say about so many rows with numbers far outside the range of training; "": none.
 std::string far_rows_warning(Index far_rows, Index rows);
 
+/// How new rows become numbers; of a model that does not say it, numbers as they are.
+Encoding encoding_of(const Model& model);
 /// The model's encoding; Error (usage) if it was trained on matrices and cannot read files.
 const Encoding& file_encoding(const Model& model);
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "tests/oracle/poly_sketch_matrix.h"
 #include "tests/oracle/statistics.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/sketch/symmetric_powers.h"

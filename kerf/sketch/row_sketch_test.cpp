@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/sketch/count_sketch.h"
 #include "tests/oracle/statistics.h"

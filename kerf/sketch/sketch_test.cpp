@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/rows/matrix.h"
 #include "kerf/sketch/count_sketch.h"
 #include "kerf/sketch/gaussian_sketch.h"

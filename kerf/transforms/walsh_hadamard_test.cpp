@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/matrix.h"
 #include "kerf/core/system/parallel.h"

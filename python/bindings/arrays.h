@@ -10,9 +10,11 @@
 #include <memory>
 #include <optional>
 
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 
 namespace kerf::python {
+
+using namespace detail;
 
 namespace py = pybind11;
 

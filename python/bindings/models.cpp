@@ -83,28 +83,6 @@ class TrainedModel {
   Predictor predictor_;
 };
 
-/// How new rows become numbers; of a model that does not say it, numbers as they are.
-Encoding encoding_of(const Model& model) {
-  if (model.encoding) return *model.encoding;
-  Encoding encoding;
-  encoding.task = model.task;
-  encoding.classes = model.classes;
-  encoding.inputs = model.input_columns();
-  const Index targets = model.task == Task::classification ? 1 : model.outputs();
-  if (model.is_sparse) {
-    encoding.kind = SourceKind::sparse;
-    encoding.labelled = true;
-    encoding.labels = targets;
-    return encoding;
-  }
-  encoding.columns.resize(encoding.inputs + targets);
-  for (Index t = encoding.inputs; t < encoding.inputs + targets; ++t) {
-    encoding.columns[t].role = Role::target;
-    encoding.targets.push_back(t);
-  }
-  return encoding;
-}
-
 /// What map auto tried: None if the map was given.
 py::object choice_of(const std::optional<MapChoice>& choice) {
   if (!choice) return py::none();
@@ -203,45 +181,20 @@ py::tuple fit_data(Data& rows, std::string map, Params map_options, Params fit_o
 class Incremental {
  public:
   Incremental(std::string map, Params map_options, const Params& fit_options, Index memory)
-      : map_(std::move(map)),
-        map_options_(std::move(map_options)),
-        options_(read_fit_options(fit_options)),
-        memory_(memory) {}
+      : fit_(std::move(map), std::move(map_options), read_fit_options(fit_options), memory) {}
   /// Goes on from a fit whose sums are in its checkpoint.
   Incremental(const TrainedModel& model, const Params& fit_options, Index memory)
-      : options_(read_fit_options(fit_options)),
-        encoding_(encoding_of(model.model())),
-        memory_(memory),
-        fit_(std::make_unique<IncrementalFit>(model.model(), options_, memory)) {}
+      : fit_(model.model(), encoding_of(model.model()), read_fit_options(fit_options), memory) {}
 
-  /// The first block: what is automatic, the map too, is chosen on it.
   void begin(Data& first, const py::object& callback) {
     const Progress progress = progress_to(callback);
     const Released no_gil;
-    Dataset& data = first.data;
-    const auto features = map_options_.find("features");
-    if (map_ == kAutoMap || (features != map_options_.end() && features->second == "auto")) {
-      FitOptions options = options_;
-      options.needs_features = true;
-      asked_.emplace(map_, map_options_);
-      const Recipe chosen =
-          fit(*data.source, data.summary, map_, map_options_, options, memory_, progress)
-              .model.recipe;
-      map_ = chosen.map;
-      map_options_ = chosen.options;
-    }
-    if (map_ == kExactMap)
-      throw Error(ErrorKind::usage, "map exact needs all rows at once: take a feature map");
-    fit_ = std::make_unique<IncrementalFit>(data.summary, map_, map_options_, options_, memory_);
-    encoding_ = data.encoding;
-    data.source->rewind();
-    add_rows(*data.source, progress);
+    fit_.begin(first.data, progress);
   }
   void add(const Table& table, const py::object& callback) {
     const Progress progress = progress_to(callback);
     const Released no_gil;
-    EncodedSource source(table.open(), encoding_, "X", io::Targets::require, 0);
-    add_rows(source, progress);
+    fit_.add(table.open(), progress);
   }
 
   py::tuple solve(std::string command, const py::object& callback) {
@@ -249,38 +202,13 @@ class Incremental {
     {
       const Progress progress = progress_to(callback);
       const Released no_gil;
-      result = fit_->solve(progress);
+      result = fit_.solve(std::move(command), progress);
     }
-    if (asked_) {  // before the first block chose
-      FitRequest& asked = result.model.training.asked;
-      std::tie(asked.map, asked.map_options) = *asked_;
-    }
-    result.model.encoding = encoding_;
-    result.model.training.command = std::move(command);
     return finish(result);
   }
 
  private:
-  void add_rows(RowSource& source, const Progress& progress) {
-    const Index before = fit_->rows();
-    try {
-      for (RowBlock block; source.next(block);) {
-        fit_->add(block);
-        report(progress, "features", fit_->rows(), 0);
-      }
-    } catch (...) {
-      if (fit_->rows() != before) fit_->give_up();  // a part of the rows is in
-      throw;
-    }
-  }
-
-  std::string map_;
-  Params map_options_;
-  FitOptions options_;
-  Encoding encoding_;
-  Index memory_;
-  std::optional<std::pair<std::string, Params>> asked_;  // a map auto, or as many features as pay
-  std::unique_ptr<IncrementalFit> fit_;
+  BlockwiseTraining fit_;
 };
 
 /// What the fit was asked for; None for models from before this was kept.

@@ -21,7 +21,7 @@ void translate(const Error& error) {
 PYBIND11_MODULE(_kerf, module) {
   namespace py = pybind11;
   using namespace kerf::python;
-  kerf::set_face(kerf::Face::python);
+  kerf::detail::set_face(kerf::detail::Face::python);
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -29,17 +29,18 @@ PYBIND11_MODULE(_kerf, module) {
       translate(error);
     }
   });
-  module.attr("__version__") = kerf::version();
-  module.def("threads", &kerf::threads);
-  module.def("set_threads", &kerf::set_threads);
-  module.def("limit_threads", &kerf::limit_threads);
-  module.def("cores", &kerf::cores);
-  module.def("available_memory", &kerf::available_memory);
-  module.def("parse_bytes", [](const std::string& text) { return kerf::parse_bytes(text); });
-  module.def("python_name", &kerf::spell_bare,
+  module.attr("__version__") = kerf::detail::version();
+  module.def("threads", &kerf::detail::threads);
+  module.def("set_threads", &kerf::detail::set_threads);
+  module.def("limit_threads", &kerf::detail::limit_threads);
+  module.def("cores", &kerf::detail::cores);
+  module.def("available_memory", &kerf::detail::available_memory);
+  module.def("parse_bytes",
+             [](const std::string& text) { return kerf::detail::parse_bytes(text); });
+  module.def("python_name", &kerf::detail::spell_bare,
              "The keyword of an option: shared-directions becomes shared_directions.");
   module.def("nearest_name", [](const std::string& word, const std::vector<std::string>& names) {
-    return kerf::nearest_name(word, names);
+    return kerf::detail::nearest_name(word, names);
   });
   add_tables(module);
   add_maps(module);

@@ -1,6 +1,8 @@
-"""One set of rows, from a file in the program and from memory in Python, is one model: recipe, scaling, encoding and weights, bit by bit."""
+"""One set of rows, from a file in the program and in C++ (kerf.h) and from memory in Python, is one model: recipe, scaling, encoding and weights, bit by bit."""
 import json
+import os
 import struct
+import subprocess
 
 import numpy as np
 import pytest
@@ -22,6 +24,13 @@ def same_models(one, other):
     (one, one_arrays), (other, other_arrays) = parts_of(one), parts_of(other)
     assert one == other
     assert one_arrays == other_arrays
+
+
+def cpp_fit(folder, data, map, **options):
+    """The model of a file that a program with kerf.h makes."""
+    words = [f"{name.replace('__', '.').replace('_', '-')}={str(value).lower() if value is True else value}" for name, value in options.items()]
+    subprocess.run([os.environ["KERF_CPP_FIT"], data, "cpp.kerf", map, *words], cwd=folder, check=True)
+    return folder / "cpp.kerf"
 
 
 def table(rows=300):
@@ -48,6 +57,8 @@ def test_a_table_gives_one_model(missing, options, program, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
     program("fit", "t.csv", "--missing", missing, *words, "-o", "program.kerf", cwd=tmp_path)
+    of_map = {f"map__{name}" if name in ("features", "kernel") else name: value for name, value in options.items() if name != "map"}
+    same_models(tmp_path / "program.kerf", cpp_fit(tmp_path, "t.csv", options["map"], data__missing=missing, **of_map))
     keywords = {"lambda_" if name == "lambda" else name: value for name, value in options.items()}
     model = kerf.KernelRidge(missing=missing, **keywords).fit(frame.drop(columns="price"), frame["price"])
     model.save(tmp_path / "python.kerf")
@@ -102,6 +113,7 @@ def test_images_give_one_model(steps, kind, program, tmp_path):
     np.save(tmp_path / "y.npy", y)
     words = [word for name, value in steps.items() for word in ([f"--{name}".replace("_", "-")] if value is True else [f"--{name}".replace("_", "-"), value])]
     program("fit", "x.npy", "--labels", "y.npy", "--task", "classification", "--map", "arccos", "--features", 64, *words, "-o", "program.kerf", cwd=tmp_path)
+    same_models(tmp_path / "program.kerf", cpp_fit(tmp_path, "x.npy", "arccos", data__labels="y.npy", data__task="classification", map__features=64, **steps))
     model = kerf.KernelClassifier(map="arccos", features=64, **steps).fit(X, y)
     model.save(tmp_path / "python.kerf")
     same_models(tmp_path / "program.kerf", tmp_path / "python.kerf")

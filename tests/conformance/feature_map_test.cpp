@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/automatic.h"
 #include "tests/conformance/map_cases.h"

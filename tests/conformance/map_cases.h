@@ -8,7 +8,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/features/example_features.h"
 #include "kerf/features/feature_map.h"
 

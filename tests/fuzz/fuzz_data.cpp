@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const std::string path =
@@ -12,8 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   try {
-    kerf::Dataset data = kerf::open_dataset({path}, {}, kerf::rng::Key{1});
-    kerf::RowBlock block;
+    kerf::detail::Dataset data = kerf::detail::open_dataset({path}, {}, kerf::detail::rng::Key{1});
+    kerf::detail::RowBlock block;
     while (data.source->next(block)) {
     }
   } catch (const kerf::Error&) {

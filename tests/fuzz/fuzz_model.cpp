@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "kerf/kerf.h"
+#include "kerf/inside.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const std::string path =
@@ -19,9 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   }
   std::ofstream(path, std::ios::binary).write(file.data(), static_cast<std::streamsize>(size));
   try {
-    const kerf::Model model = kerf::load_model(path);
-    kerf::Predictor predictor(model, kerf::Index{256} << 20);
-    kerf::RowBlock block;
+    const kerf::detail::Model model = kerf::detail::load_model(path);
+    kerf::detail::Predictor predictor(model, kerf::Index{256} << 20);
+    kerf::detail::RowBlock block;
     block.dense.resize(2, model.recipe.in_dim);
     block.dense.fill(0.5f);
     block.image = model.image;

@@ -7,12 +7,16 @@
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  kerf::Dataset data = kerf::open_dataset({argv[1]}, {}, kerf::rng::Key{1});
-  kerf::FitResult fit = kerf::fit(*data.source, data.summary, "rff", {{"features", "128"}}, {});
-  fit.model.encoding = data.encoding;
-  kerf::save_model(fit.model, argv[2]);
-  const kerf::Model model = kerf::load_model(argv[2]);
-  const kerf::Score score = kerf::evaluate(model, *data.source);
+  kerf::Dataset data = kerf::open_dataset({argv[1]});
+  kerf::fit(data, {.map = kerf::maps::Rff{.features = 128}}).model.save(argv[2]);
+  const kerf::Model model = kerf::Model::load(argv[2]);
+  const kerf::Score score = model.score(data);
+  try {
+    kerf::Model::load("nowhere.kerf");
+    return 3;
+  } catch (const kerf::Error& error) {  // across the border of a shared library too
+    if (error.kind() != kerf::ErrorKind::data) return 4;
+  }
   std::printf("kerf %s: accuracy %.3f\n", kerf::version(), score.accuracy);
   return score.accuracy > 0.9 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-# Installs kerf into a scratch prefix, builds the consumer against it and runs it.
+# Installs kerf into a scratch prefix, builds the consumer against it and runs it; then a shared library out of the same objects, which
+# must show nothing of kerf::detail, and the consumer with the sources as a part of it (configured: compiling all again would take minutes).
 set(prefix ${BUILD}/install-test)
 file(REMOVE_RECURSE ${prefix} ${prefix}-build)
 function(run)
@@ -13,3 +14,33 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${prefix}-build -G Ninja
 run(${CMAKE_COMMAND} --build ${prefix}-build)
 run(${prefix}-build/consumer ${SOURCE}/data/iris_train.csv ${prefix}/iris.kerf)
 run(${prefix}/bin/kerf info ${prefix}/iris.kerf)
+
+# Only what kerf.h includes is installed.
+file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/*.h)
+foreach(header ${headers})
+  if(NOT header MATCHES "^kerf/(kerf|api/[a-z]+)\\.h$")
+    message(FATAL_ERROR "${header} is installed, but no part of the public interface")
+  endif()
+endforeach()
+
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${prefix}-part -G Ninja -DKERF_SOURCE=${SOURCE}
+    -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_CXX_COMPILER=${CXX})
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${prefix}-part --target help OUTPUT_VARIABLE targets)
+if(targets MATCHES "kerf_cli:|kerf_tests:|_kerf:")
+  message(FATAL_ERROR "a project that takes kerf in gets its program, tests or Python module too")
+endif()
+
+# The shared library, linked from the objects of this build.
+file(GLOB_RECURSE objects ${BUILD}/CMakeFiles/kerf_objects.dir/*.o)
+string(REPLACE " " ";" flags "${FLAGS}")
+run(${CXX} ${flags} -shared -o ${prefix}/libkerf.so ${objects} ${LIBRARIES})
+execute_process(COMMAND nm -DC --defined-only ${prefix}/libkerf.so OUTPUT_VARIABLE symbols)
+string(REGEX MATCHALL "[^\n]* (kerf::detail::|(vtable|typeinfo|typeinfo name) for kerf::detail::)[^\n]*" hidden "${symbols}")
+if(hidden)
+  message(FATAL_ERROR "the shared library shows what is internal:\n${hidden}")
+endif()
+if(NOT symbols MATCHES "kerf::fit\\(")
+  message(FATAL_ERROR "the shared library does not show kerf::fit")
+endif()
+run(${CXX} ${flags} -std=c++20 -I${prefix}/include ${SOURCE}/tests/install/main.cpp -o ${prefix}/shared_consumer ${prefix}/libkerf.so -Wl,-rpath,${prefix})
+run(${prefix}/shared_consumer ${SOURCE}/data/iris_train.csv ${prefix}/iris.kerf)

@@ -8,15 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "kerf/api/task.h"
 #include "kerf/core/names.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/row_source.h"
 
-namespace kerf::detail {
-
-enum class Task { regression, classification };
+namespace kerf {
 constexpr auto names_of(Task) { return std::array{"regression", "classification"}; }
+}  // namespace kerf
+
+namespace kerf::detail {
 
 /// Rows kept as a sample for automatic choices (bandwidth, ...), at most.
 inline constexpr Index kSampleRows = 1000;

@@ -9,7 +9,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/system/memory.h"
 
-namespace kerf::detail {
+namespace kerf {
 
 namespace {
 
@@ -29,11 +29,11 @@ void* allocate_aligned(Index count, std::size_t element_size) {
   const std::size_t bytes = (wanted + alignment) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, bytes);
   KERF_REQUIRE(memory != nullptr, memory, "out of memory: could not get {}",
-               human_bytes(static_cast<Index>(bytes)));
+               detail::human_bytes(static_cast<Index>(bytes)));
   if (large) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: what it answers does not matter
   return memory;
 }
 
 void free_aligned(void* memory) { std::free(memory); }
 
-}  // namespace kerf::detail
+}  // namespace kerf

@@ -8,16 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "kerf/api/task.h"
 #include "kerf/core/rows/matrix.h"
 
 namespace kerf::detail {
-
-/// Rows that are images: element (y, x, c) stands at (y * width + x) * channels + c.
-struct ImageShape {
-  Index height = 0, width = 0, channels = 0;
-  bool present() const { return height > 0; }
-  bool operator==(const ImageShape&) const = default;
-};
 
 /// Numbers in one image.
 inline Index values_of(ImageShape shape) { return shape.height * shape.width * shape.channels; }

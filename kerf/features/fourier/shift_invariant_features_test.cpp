@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/features/directions/butterfly_rotation.h"
 #include "kerf/features/fourier/fastfood_features.h"
 #include "kerf/features/fourier/orthogonal_fourier.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 
 namespace kerf::detail {
 namespace {

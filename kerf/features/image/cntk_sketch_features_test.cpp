@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/sketch/sampled_hadamard.h"
 
 namespace kerf::detail {

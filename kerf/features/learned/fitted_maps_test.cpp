@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/features/learned/fitted_map.h"
 #include "kerf/features/learned/kernel_columns.h"
 #include "kerf/features/learned/nystrom_features.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "tests/oracle/statistics.h"
 
 namespace kerf::detail {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"

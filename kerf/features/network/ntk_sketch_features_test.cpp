@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "tests/oracle/statistics.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/automatic.h"
 #include "kerf/features/network/ntk_random_features.h"

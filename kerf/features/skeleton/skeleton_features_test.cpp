@@ -9,7 +9,7 @@
 #include <map>
 #include <numbers>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/kernels/skeleton/skeleton_bounds.h"
 #include "tests/oracle/statistics.h"
 

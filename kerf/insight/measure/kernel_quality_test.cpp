@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/feature_map.h"

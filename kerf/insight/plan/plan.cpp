@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/require.h"
 #include "kerf/core/rows/holdout.h"
 #include "kerf/core/spelling.h"

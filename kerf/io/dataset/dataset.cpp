@@ -80,6 +80,11 @@ void EncodedSource::set_encoding(const Encoding& encoding) {
   make_encoder();
 }
 
+std::unique_ptr<io::Reader> EncodedSource::take_reader() {
+  rewind();
+  return std::move(reader_);
+}
+
 void EncodedSource::rewind() {
   try {
     reading_.wait();

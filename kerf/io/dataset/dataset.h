@@ -43,6 +43,10 @@ class EncodedSource final : public RowSource {
   void encode(const io::RawBlock& raw, RowBlock& out) const;
   /// Reads with another encoding of the same columns from now on; rewinds.
   void set_encoding(const Encoding& encoding);
+  /// How messages call the rows.
+  const std::string& name() const { return name_; }
+  /// What it reads, at the first row; nothing is left to be read here.
+  std::unique_ptr<io::Reader> take_reader();
 
  private:
   void make_encoder();

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/io/dataset/dataset.h"
 #include "kerf/io/registry.h"
 

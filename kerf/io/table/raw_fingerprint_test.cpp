@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/hash.h"
 #include "kerf/io/dataset/dataset.h"
 #include "kerf/io/dataset/test_files.h"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram.h"

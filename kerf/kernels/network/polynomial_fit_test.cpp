@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/network/ntk.h"
 

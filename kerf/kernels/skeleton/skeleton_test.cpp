@@ -10,7 +10,7 @@
 #include <functional>
 #include <numbers>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/random/random.h"
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/skeleton/skeleton_kernel.h"

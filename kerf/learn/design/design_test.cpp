@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/linalg/blas.h"
 
 namespace kerf::detail {

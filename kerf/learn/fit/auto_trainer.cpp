@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/require.h"
 #include "kerf/core/rows/row_filter.h"
 #include "kerf/core/spelling.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/rows/row_filter.h"
 #include "kerf/features/automatic.h"
 #include "kerf/learn/choice/map_choice.h"

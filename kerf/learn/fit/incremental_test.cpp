@@ -9,7 +9,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/model/model_file.h"
 
 namespace kerf::detail {

@@ -56,7 +56,7 @@ void settle_columns(Dataset& data, ScaleKind scale) {
   if (resolve_scale(scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
 }
 
-Fitted fit_dataset(Dataset& data, const FitTask& task, const FitContext& context) {
+Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
   check_task(task);
   const FitOptions options = options_of(task);
   const rng::Key key = task_key(task);

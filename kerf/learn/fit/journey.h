@@ -33,12 +33,6 @@ struct FitTask {
   std::string command;                    ///< for the model's record: what somebody typed
 };
 
-/// What a fit may use, and whom it tells how far it is.
-struct FitContext {
-  Index memory_limit = 0;  ///< in bytes; 0: what is available
-  Progress progress = {};
-};
-
 /// A finished fit.  It refers to the dataset, which must outlive it.
 struct Fitted {
   FitResult result;
@@ -60,7 +54,7 @@ void check_task(const FitTask& task);
 
 /// Trains on all rows of the dataset but those held out.  Test files are opened before the training:
 /// one that cannot be read, or lacks a column, must not cost a fit.
-Fitted fit_dataset(Dataset& data, const FitTask& task, const FitContext& context = {});
+Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context = {});
 
 /// Large offsets leave the columns that `scale` will centre anyway, before values are rounded to
 /// floats.  Part of fit_dataset(); for who looks at the same rows without a fit.

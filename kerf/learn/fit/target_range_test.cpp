@@ -8,7 +8,7 @@
 #include <fstream>
 #include <limits>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/io/dataset/test_files.h"
 #include "kerf/learn/fit/incremental.h"
 #include "kerf/learn/fit/trainer.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/model/model_file.h"
 #include "tests/oracle/fits.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/lambda/fold_path.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/linalg/blas.h"
 #include "kerf/model/model_file.h"

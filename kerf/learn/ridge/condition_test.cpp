@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/require.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/linalg/blas.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/atomic_file.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/model/model_file.h"

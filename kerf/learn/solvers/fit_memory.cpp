@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"

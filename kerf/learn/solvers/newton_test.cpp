@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/learn/fit/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
 #include "tests/oracle/fits.h"

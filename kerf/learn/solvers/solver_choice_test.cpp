@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/rows/feature_cache.h"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kerf/core/error.h"
+#include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/rows/fold_buffers.h"

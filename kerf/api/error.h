@@ -8,7 +8,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace kerf::detail {
+#include "kerf/api/export.h"
+
+namespace kerf {
 
 enum class ErrorKind {
   usage,        ///< the caller asked for something that does not exist or makes no sense
@@ -18,7 +20,7 @@ enum class ErrorKind {
   interrupted,  ///< the user asked to stop
 };
 
-class Error : public std::runtime_error {
+class KERF_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   ErrorKind kind() const { return kind_; }
@@ -27,4 +29,4 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-}  // namespace kerf::detail
+}  // namespace kerf

@@ -1,0 +1,61 @@
+// What stands behind the handles of api/.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <mutex>
+
+#include "kerf/api/dataset.h"
+#include "kerf/api/model.h"
+#include "kerf/io/dataset/dataset.h"
+#include "kerf/io/memory/memory_reader.h"
+#include "kerf/model/model.h"
+
+namespace kerf {
+
+/// A table as the library reads it, with what its views point to.
+struct HeldTable {
+  detail::io::MemoryTable view;
+  std::vector<std::vector<std::int32_t>> codes;  ///< of its words
+};
+/// Error (usage) for parts that do not fit together.
+HeldTable hold(const Table& table);
+
+/// Rows as features and kernels take them.
+struct RoundedRows {
+  explicit RoundedRows(const Rows& rows);
+  detail::RowsView view;
+
+ private:
+  Matrix<float> rounded_;
+};
+
+struct Dataset::Inside {
+  std::string name;                             ///< in messages
+  std::shared_ptr<const HeldTable> table;       ///< what a reader of memory looks at
+  std::optional<detail::Dataset> data;          ///< opened to learn from,
+  std::unique_ptr<detail::EncodedSource> rows;  ///< or for a model
+  std::uint64_t seed = 1;                       ///< that the sample was drawn with
+  bool changed = false;                         ///< its columns are no longer as they were opened
+  const detail::Model* read_for = nullptr;      ///< whose columns they are read as
+  Index rows_read = 0;
+
+  /// The data as they were opened, their sample drawn with this seed: where they are not, one more pass.
+  /// Whoever asks may change them.
+  detail::Dataset& to_learn_from(std::uint64_t seed, const Context& context);
+  /// Rows as a model knows them, from the first one on.
+  detail::EncodedSource& for_model(const detail::Model& model);
+};
+
+struct Model::Inside {
+  explicit Inside(detail::Model fitted) : model(std::move(fitted)) {}
+  const detail::Model model;
+
+  /// Made when first asked for.
+  const detail::Predictor& predictor(Index memory_limit) const;
+
+ private:
+  mutable std::once_flag made_;
+  mutable std::optional<detail::Predictor> predictor_;
+};
+
+}  // namespace kerf

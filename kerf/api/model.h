@@ -1,0 +1,70 @@
+// A trained model: prediction, scores, files.
+//
+//   const kerf::Model model = kerf::Model::load("digits.kerf");
+//   kerf::Dataset rows = model.open({"new.csv"});
+//   kerf::Predictions found = model.predict(rows);
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kerf/api/dataset.h"
+#include "kerf/api/score.h"
+
+namespace kerf {
+
+/// What a model says of some rows, in their order.
+struct Predictions {
+  Matrix<double> values;         ///< rows x outputs: predicted targets, or a score for each class
+  std::vector<Index> classes;    ///< classification: the number of the best class of each row
+  Matrix<double> probabilities;  ///< classification: rows x classes; no rows: the model has none
+  Matrix<double> variances;      ///< of `values`, where the fit kept what they need; else no rows
+  /// Rows far outside the range of training, words that it never saw, in sentences.
+  std::vector<std::string> warnings;
+};
+
+/// A handle: copies share the model, which never changes.  Safe from several threads at once.
+class KERF_API Model {
+ public:
+  /// Error (data) for anything but a whole model; a file of somebody else's making does no harm.
+  static Model load(const std::string& path);
+  static Model from_bytes(std::string_view bytes);
+  /// Whole or not at all: a file of that name stays until the new one is complete.
+  void save(const std::string& path) const;
+  std::string to_bytes() const;
+
+  Task task() const;
+  const std::vector<std::string>& classes() const;
+  Index columns() const;   ///< of the rows that come in, words as one column for each value
+  Index outputs() const;   ///< targets, or classes
+  Index features() const;  ///< of its map; of an exact kernel its training rows
+  const std::string& map() const;
+  const Params& options() const;  ///< of its map: every one, nothing automatic
+  double lambda() const;
+
+  /// Rows for predict() and score(): columns as in training, by name where both have names.  Files are
+  /// read once, in blocks; Error (usage) if a column is missing.
+  Dataset open(const std::vector<std::string>& paths, const DataOptions& options = {}) const;
+  Dataset open(const Table& table) const;
+
+  /// Of all rows.  The first prediction makes the feature map, which takes memory and time.
+  Predictions predict(Dataset& rows, const Context& context = {}) const;
+  Predictions predict(const Table& table, const Context& context = {}) const;
+  /// The same block by block, for more rows than fit in memory; warnings come last, without rows.
+  void predict(Dataset& rows, const std::function<void(const Predictions&)>& receive,
+               const Context& context = {}) const;
+  /// Error (data) if the rows have no targets.  `worst`: how many of the worst rows to keep.
+  Score score(Dataset& rows, Index worst = 0, const Context& context = {}) const;
+
+  struct Inside;
+  explicit Model(std::shared_ptr<Inside> inside);
+  const Inside& inside() const { return *inside_; }
+
+ private:
+  std::shared_ptr<Inside> inside_;
+};
+
+}  // namespace kerf
