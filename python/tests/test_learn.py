@@ -1,5 +1,4 @@
 """KernelRidge and KernelClassifier against the formulas, the program and themselves."""
-import multiprocessing
 import pickle
 import warnings
 
@@ -159,19 +158,6 @@ def test_images(program, tmp_path):
     assert np.array_equal(model.predict(X[1000:]), model.predict(images[1000:]))
     model.save(tmp_path / "m.kerf")
     assert np.array_equal(kerf.load(tmp_path / "m.kerf").predict(images).astype(str), model.predict(images))
-
-
-def _predict(arguments):
-    model, X = arguments
-    return model.predict(X)
-
-
-def test_survives_a_fork(regression):
-    X, y = regression
-    model = kerf.KernelRidge(map="arccos", features=64).fit(X, y)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        for there in pool.map(_predict, [(model, X)] * 4):
-            assert np.array_equal(there, model.predict(X))
 
 
 @pytest.mark.parametrize("options", [{"loss": "squared"}, {"loss": "logistic"}, {"loss": "squared", "lambda_": 1e-3}, {"map": "exact", "kernel": "ntk"}])
