@@ -1,10 +1,12 @@
 # A thin front over CMake presets.  Each target installs the Debian packages it needs.
 #
 #   make demo     build, train on shipped data, score, leave models and predictions in demo/
-#   make test     build and run every test
+#   make test     build and run the core: library, program, Python, documentation, installation, additions
 #   make python   build the Python package in build/release/python
-#   make test-pip the source distribution in a fresh virtual environment, with PyPI's newest packages
-#   make test-browser   the HTML reports in headless Chromium (in `make test` too, when a browser is there)
+#   make test-docs      of these: the commands of README and docs, the examples
+#   make test-engines   kerf inside joblib, multiprocessing, concurrent.futures, gunicorn --preload
+#   make test-pip       the source distribution in a fresh virtual environment, with PyPI's newest packages (SMALL=1: a few of its tests there)
+#   make test-browser   the HTML reports in headless Chromium
 #   make bench    build the benchmarks and run them
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
 #   make fuzz     a minute of each fuzzer
@@ -12,7 +14,7 @@
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release python demo test test-pip test-browser test-full bench reproduce asan asan-program tsan fuzz clang format lint clean
+.PHONY: all release python demo test test-docs test-engines test-pip test-browser test-full bench reproduce asan asan-program tsan fuzz clang format lint clean
 all: release
 
 release:
@@ -36,13 +38,20 @@ demo:
 test: release
 	@ctest --preset release -j2
 
+test-docs: release
+	@ctest --preset release -R '^documentation$$'
+
+test-engines: python
+	@tools/install-deps engines
+	@PYTHONPATH=$(CURDIR)/build/release/python PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/engines
+
 test-pip:
 	@tools/install-deps build python
-	@KERF_SOURCE=$(CURDIR) PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/pip
+	@KERF_SOURCE=$(CURDIR) $(if $(SMALL),KERF_PIP_TESTS="test_registry.py test_features.py test_partial_fit.py") KERF_MUST=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/pip
 
 test-browser: release
 	@tools/install-deps browser
-	@KERF_PROGRAM=$(CURDIR)/build/release/bin/kerf PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/cli/test_browser.py
+	@KERF_PROGRAM=$(CURDIR)/build/release/bin/kerf KERF_MUST=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/cli/test_browser.py
 
 test-full: release
 	@KERF_SHARED=$(abspath $(DATA)/..) ctest --preset release -j1

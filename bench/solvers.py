@@ -11,15 +11,15 @@ rows go into a Markdown table, and as JSON to --json FILE.
 import argparse
 import datetime
 import json
-import os
 import pathlib
 import shlex
-import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "peers"))
+from mnist import run  # noqa: E402
 
 INPUTS = 90
 
@@ -38,23 +38,11 @@ def write_rows(path, rows, seed):
         out[first:first + count, INPUTS] = y + 0.5 * random.standard_normal(count, dtype=np.float32)
 
 
-def run(command):
-    """Standard output, wall and CPU seconds of a process."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE)
-    out = child.stdout.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"failed: {shlex.join(map(str, command))}")
-    return out, time.perf_counter() - start, usage.ru_utime + usage.ru_stime
-
-
 def measure(arguments, name, data, test, solver, memory):
     program = shlex.split(arguments.kerf)
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
         model = pathlib.Path(scratch) / "m.kerf"
-        out, _, cpu = run([*program, "fit", data, "-o", model, "--task", "regression", "--map", "rff", "--features", str(arguments.features), "--bandwidth", "9.5",
+        out, cpu = run([*program, "fit", data, "-o", model, "--task", "regression", "--map", "rff", "--features", str(arguments.features), "--bandwidth", "9.5",
                            "--lambda", str(arguments.penalty), "--solver", solver, "--memory", memory, "--json"])
         report = json.loads(out)
         score = json.loads(run([*program, "score", model, test, "--json"])[0])

@@ -64,18 +64,9 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage, "--test-labels goes with --test");
   if (!arguments.test.empty() && arguments.compare_options.contains("holdout"))
     throw Error(ErrorKind::usage, "--test and --holdout both say which rows to score on: give one");
-  Files()
-      .reads(arguments.data)
-      .reads(arguments.test)
-      .reads(arguments.test_labels)
-      .reads(arguments.data_options)
-      .reads(arguments.map_options)
-      .writes(arguments.report)
-      .check();
+  files_of(arguments, arguments.report).reads(arguments.test).reads(arguments.test_labels).check();
   const Progress progress = terminal_progress(common.quiet);
-  const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
-  Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, fit.scale);
+  Dataset data = open_settled(arguments.data, data_options, fit.seed, fit.scale, progress);
   std::function<Score(const Model&)> test;
   const auto open_test = [&] {
     return detail::open_test(data, arguments.test, arguments.test_labels);

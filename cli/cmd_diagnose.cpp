@@ -45,16 +45,9 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const auto sizes = parse_sizes(take_option(params, "features", kSizes));
   params = rows_as_they_are(entry.options(), std::move(params));
   entry.complete(params);
-  Files()
-      .reads(arguments.data)
-      .reads(arguments.data_options)
-      .reads(arguments.map_options)
-      .writes(arguments.report)
-      .check();
+  files_of(arguments, arguments.report).check();
   const Progress progress = terminal_progress(common.quiet);
-  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
-  Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, options.scale);
+  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale, progress);
   const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
                                    options, common.memory_limit(), progress);
   clear_progress();

@@ -55,16 +55,9 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
   if (options.validation_error == 0 && arguments.plan_options.contains("holdout"))
     throw Error(ErrorKind::usage,
                 "--holdout is for --validation-error: other targets hold out no rows");
-  Files()
-      .reads(arguments.data)
-      .reads(arguments.data_options)
-      .reads(arguments.map_options)
-      .writes(arguments.report)
-      .check();
+  files_of(arguments, arguments.report).check();
   const Progress progress = terminal_progress(common.quiet);
-  const rng::Key key{static_cast<std::uint64_t>(options.seed)};
-  Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, options.scale);
+  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale, progress);
   const Plan plan = make_plan(*data.source, data.summary, arguments.map, arguments.map_options,
                               options, common.memory_limit(), progress);
   clear_progress();

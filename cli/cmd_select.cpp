@@ -22,12 +22,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
   const auto data_options = read_input_options(arguments.data_options, "kerf select", common);
   entry.complete(arguments.map_options);
-  Files()
-      .reads(arguments.data)
-      .reads(arguments.data_options)
-      .reads(arguments.map_options)
-      .writes(arguments.output)
-      .check();
+  files_of(arguments, arguments.output).check();
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);

@@ -250,12 +250,13 @@ Json quality_json(const std::optional<FitQuality>& quality) {
           {"left_out", quality->left_out()}};
 }
 
-Json options_json(const Params& options) {
-  Json object = Json::object();
-  for (const auto& option : options)
-    std::visit([&](const auto& value) { object[option.first] = value; },
-               option_value(option.second));
-  return object;
+Json options_json(const Params& options) { return options_as<Json>(options); }
+
+Dataset open_settled(const std::vector<std::string>& paths, const DataOptions& options, Index seed,
+                     ScaleKind scale, const Progress& progress) {
+  Dataset data = open_dataset(paths, options, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
+  settle_columns(data, scale);
+  return data;
 }
 
 std::string take_option(Params& params, const std::string& name, const std::string& otherwise) {

@@ -167,6 +167,20 @@ class Files {
   std::string checkpoint_;
 };
 
+/// The files of a command that looks at rows through a map.
+template <class Arguments>
+Files files_of(const Arguments& arguments, const std::string& output) {
+  return Files()
+      .reads(arguments.data)
+      .reads(arguments.data_options)
+      .reads(arguments.map_options)
+      .writes(output);
+}
+
+/// The rows of these files, their columns as a fit of this scale would have them.
+Dataset open_settled(const std::vector<std::string>& paths, const DataOptions& options, Index seed,
+                     ScaleKind scale, const Progress& progress);
+
 /// A file that appears whole or not at all.
 void write_text(const std::string& path, const std::string& text);
 

@@ -8,16 +8,15 @@ feature on both sides, one-hot targets.  scikit-learn's alpha = n lambda with n 
 each process; over the seeds means, the median lambda and the largest memory.  With --only kerf the choice is compared with a fit at a fixed lambda instead (what the choice costs besides one solve).
 """
 import argparse
-import gzip
 import json
-import os
 import pathlib
 import shlex
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+import mnist
 
 GRID = [10.0 ** k for k in range(-9, 0)]
 
@@ -29,33 +28,20 @@ def sklearn_side(folder, features, seed):
     from sklearn.linear_model import RidgeCV
     from sklearn.preprocessing import normalize
 
-    def images(name):
-        with gzip.open(folder / name) as file:
-            return np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 784).astype(np.float32)
-
-    def labels(name):
-        with gzip.open(folder / name) as file:
-            return np.frombuffer(file.read()[8:], np.uint8)
-
     start = time.perf_counter()
-    x, y = normalize(images("train-images-idx3-ubyte.gz")), labels("train-labels-idx1-ubyte.gz")
+    x, y = normalize(mnist.images(folder, "train-images-idx3-ubyte.gz")), mnist.labels(folder, "train-labels-idx1-ubyte.gz")
     sampler = RBFSampler(gamma=1.0, n_components=features, random_state=seed)
     ridge = RidgeCV(alphas=[0.8 * len(x) * value for value in GRID], cv=5).fit(sampler.fit_transform(x), np.eye(10, dtype=np.float32)[y])
     seconds = time.perf_counter() - start
-    test, truth = normalize(images("t10k-images-idx3-ubyte.gz")), labels("t10k-labels-idx1-ubyte.gz")
+    test, truth = normalize(mnist.images(folder, "t10k-images-idx3-ubyte.gz")), mnist.labels(folder, "t10k-labels-idx1-ubyte.gz")
     accuracy = float((ridge.predict(sampler.transform(test)).argmax(1) == truth).mean())
     peak = next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
     print(json.dumps({"seconds": seconds, "accuracy": accuracy, "peak": peak, "lambda": ridge.alpha_ / (0.8 * len(x))}))
 
 
 def run(command):
-    child = subprocess.Popen(command, stdout=subprocess.PIPE)
-    out = child.stdout.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"failed: {shlex.join(map(str, command))}")
-    return json.loads(out), usage.ru_utime + usage.ru_stime
+    out, cpu = mnist.run(command)
+    return json.loads(out), cpu
 
 
 def kerf_side(program, folder, features, seed, choice):

@@ -8,13 +8,14 @@ DIR holds the four gzipped idx files.  Unit rows, bandwidth 0.7071 (gamma 1), on
 wall clock from the compressed file to the fitted model, memory is the peak of the process.  Prints a Markdown table.
 """
 import argparse
-import gzip
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+
+import mnist
 
 LAMBDA = 1e-6
 FEATURES = 4096
@@ -29,21 +30,13 @@ def sklearn_side(folder, seed):
     from sklearn.linear_model import Ridge
     from sklearn.preprocessing import normalize
 
-    def images(name):
-        with gzip.open(folder / name) as file:
-            return np.frombuffer(file.read()[16:], np.uint8).reshape(-1, 784).astype(np.float32)
-
-    def labels(name):
-        with gzip.open(folder / name) as file:
-            return np.frombuffer(file.read()[8:], np.uint8)
-
     imported = time.perf_counter()
-    x, y = normalize(images("train-images-idx3-ubyte.gz")), labels("train-labels-idx1-ubyte.gz")
+    x, y = normalize(mnist.images(folder, "train-images-idx3-ubyte.gz")), mnist.labels(folder, "train-labels-idx1-ubyte.gz")
     sampler = RBFSampler(gamma=1.0, n_components=FEATURES, random_state=seed)
     z = sampler.fit_transform(x)
     ridge = Ridge(alpha=LAMBDA * len(x), solver="cholesky").fit(z, np.eye(10, dtype=np.float32)[y])
     fitted = time.perf_counter()
-    test, truth = normalize(images("t10k-images-idx3-ubyte.gz")), labels("t10k-labels-idx1-ubyte.gz")
+    test, truth = normalize(mnist.images(folder, "t10k-images-idx3-ubyte.gz")), mnist.labels(folder, "t10k-labels-idx1-ubyte.gz")
     accuracy = float((ridge.predict(sampler.transform(test)).argmax(1) == truth).mean())
     peak = next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
     print(json.dumps({"seconds": fitted - imported, "import": imported - start, "accuracy": accuracy, "peak": peak}))

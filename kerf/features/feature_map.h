@@ -16,6 +16,9 @@
 
 namespace kerf::detail {
 
+struct BoundInputs;  // feature_bound.h
+struct FeatureBound;
+
 /// phi : R^in_dim -> R^out_dim with <phi(x), phi(y)> close to a kernel k(x, y).
 ///
 /// Promises, checked for every registered map by tests/conformance/feature_map_test.cpp:
@@ -89,6 +92,10 @@ struct FeatureMapEntry {
   /// --map auto, on data like these; nothing: another map does.  Null: it never does.
   std::optional<Params> (*stands_for)(std::string_view kernel, const Params& options,
                                       const DataSummary& summary) = nullptr;
+  /// Adds what is published about how many features suffice (feature_bound.h); null: nothing is.
+  void (*bounds)(const BoundInputs& in, std::vector<FeatureBound>& out) = nullptr;
+  /// What it computes, in a sentence or two with formulas as they stand in reStructuredText.
+  const char* formula = "";
 };
 
 std::span<const FeatureMapEntry> feature_maps();
@@ -164,6 +171,8 @@ constexpr FeatureMapEntry feature_map_entry() {
   if constexpr (requires { Map::kConvolves; }) entry.convolves = Map::kConvolves;
   if constexpr (requires { Map::kKeepsRows; }) entry.keeps_rows = Map::kKeepsRows;
   if constexpr (requires { &Map::stands_for; }) entry.stands_for = Map::stands_for;
+  if constexpr (requires { &Map::bounds; }) entry.bounds = Map::bounds;
+  if constexpr (requires { Map::kFormula; }) entry.formula = Map::kFormula;
   return entry;
 }
 

@@ -6,23 +6,23 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
+#include "kerf/kernels/gram/pointwise_kernel.h"
 
 namespace kerf::detail {
 namespace {
 
 /// A kernel of the angle, times both lengths: its cosine.
-class InnerProduct final : public Kernel {
+class InnerProduct final : public PointwiseKernel<InnerProduct> {
+ public:
   PairForm form() const override {
     return {.geometry = PairGeometry::angle, .scale = 1, .bias = 0, .homogeneous = true};
   }
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override {
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T> other, std::span<T> out) const {
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = (other[k] - number[k]) / 2;
   }
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override {
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = (other[k] - number[k]) / 2;
-  }
+
+ private:
   double value(std::span<const double> x, std::span<const double> y) const override {
     return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
   }

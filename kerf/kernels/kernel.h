@@ -99,6 +99,8 @@ struct KernelEntry {
   /// Its candidates in --map auto; null: none.  The first map of the registry that stands for one
   /// (FeatureMapEntry::stands_for) gives its features.
   std::vector<KernelCandidate> (*candidates)(const DataLook& data) = nullptr;
+  /// What it computes, in a sentence or two with formulas as they stand in reStructuredText.
+  const char* formula = "";
 };
 
 /// The registry line of a kernel class: it names itself and its options.
@@ -115,6 +117,7 @@ constexpr KernelEntry kernel_entry() {
   if constexpr (requires { K::kPythonName; }) entry.python_name = K::kPythonName;
   if constexpr (requires { K::kConvolves; }) entry.convolves = K::kConvolves;
   if constexpr (requires { &K::candidates; }) entry.candidates = K::candidates;
+  if constexpr (requires { K::kFormula; }) entry.formula = K::kFormula;
   return entry;
 }
 

@@ -19,17 +19,6 @@ __all__ = []
 
 MAPS = {entry["name"]: entry for entry in _kerf.list_maps()}
 
-# The card of a map's header file in a line or two; a map without one has its summary.
-_FORMULAS = {
-    "rff": """``z(x) = sqrt(2/m) (cos <w_j, x>, sin <w_j, x>), j = 1 .. m/2``, with w_j drawn from the Fourier transform of the kernel:
-``gaussian`` exp(-\\|x-y\\|^2 / 2 s^2), ``laplacian`` exp(-\\|x-y\\|_1 / s), ``laplacian-l2`` exp(-\\|x-y\\| / s),
-``cauchy`` prod 1 / (1 + (x_k-y_k)^2 / s^2); s is the bandwidth.  The variance of <z(x), z(y)> is at most 2/m.""",
-    "arccos": """``z(x) = sqrt(2/m) c max(0, W x')`` (order 1) or ``sqrt(2/m) [W x' > 0]`` (order 0), x' = (x, bias), with
-k(x, y) = \\|x'\\| \\|y'\\| kappa1(a) or kappa0(a), a the cosine of the angle between x' and y'.""",
-    "ntk-rf": """Random features of the neural tangent kernel of a ReLU network with `depth` hidden layers,
-``k(x, y) = |x'| |y'| T_L(a)``, T_0 = S_0 = a, S_l = kappa1(S_{l-1}), T_l = T_{l-1} kappa0(S_{l-1}) + S_l, x' = (x, bias).""",
-}
-
 
 def ignores_offsets(map, given):
     """Whether the kernel of a map with these options (as text) depends on differences of rows alone: then a constant may be taken off every row."""
@@ -134,7 +123,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 def _docstring(entry, name, parameters):
     return f"""{entry["summary"][0].upper() + entry["summary"][1:]} (map `{entry["name"]}` of the program).
 
-{_FORMULAS.get(entry["name"], "")}
+{entry["formula"]}
 
 {document(parameters)}
 

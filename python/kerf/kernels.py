@@ -24,23 +24,6 @@ __all__ = ["gram"]
 
 KERNELS = {entry["name"]: entry for entry in _kerf.list_kernels()}
 
-_FORMULAS = {
-    "gaussian": "``k(x, y) = exp(-|x-y|^2 / (2 s^2))``, s the bandwidth; scikit-learn's `gamma` is 1 / (2 s^2), its `length_scale` is s.",
-    "laplacian": "``k(x, y) = exp(-|x-y|_1 / s)``, s the bandwidth; scikit-learn's `gamma` of laplacian_kernel is 1 / s.",
-    "laplacian-l2": "``k(x, y) = exp(-|x-y| / s)``, s the bandwidth; scikit-learn's Matern(length_scale=s, nu=0.5).",
-    "cauchy": "``k(x, y) = prod_j 1 / (1 + (x_j-y_j)^2 / s^2)``, s the bandwidth.",
-    "arccos": "Order 0: ``kappa0(a) = (pi - acos a) / pi``; order 1: ``|x| |y| kappa1(a)``, kappa1(a) = (sqrt(1 - a^2) + a (pi - acos a)) / pi; a the cosine of "
-              "the angle between the rows with `bias` appended.",
-    "nngp": "``|x| |y| S_L``, S_0 = a, S_l = kappa1(S_{l-1}): a wide random ReLU network with `depth` = L hidden layers; a the cosine of the angle between the rows "
-            "with `bias` appended.  k(x, x) = |x|^2.",
-    "cntk": "The tangent kernel of a convolutional ReLU network: NTK recursions on the windows of two images, summed over pairs of pixels (`pooling='gap'`) or over "
-            "equal pixels.  Rows of images: `image='32x32x3'`.",
-    "skeleton": "The kernel of a computation skeleton: power series of means of base kernels, node by node; `skeleton='circle 1, conv 4/2 relu, full relu'`, "
-                "`image='24x24x3'`.",
-    "ntk": "``|x| |y| T_L``, T_0 = S_0 = a, S_l = kappa1(S_{l-1}), T_l = T_{l-1} kappa0(S_{l-1}) + S_l: the neural tangent kernel of a ReLU network with `depth` = L "
-           "hidden layers; a the cosine of the angle between the rows with `bias` appended.  k(x, x) = (L + 1) |x|^2.",
-}
-
 
 def _rows(X, double=True, image=None):
     """What the module takes; nothing is learnt.  Dense rows stay float64 if `double`."""
@@ -189,7 +172,7 @@ def _make_class(entry):
                     lambda self, k=keyword: Hyperparameter(k, "numeric", getattr(self, f"{k}_bounds")))
     docstring = f"""{entry["summary"][0].upper() + entry["summary"][1:]}.
 
-{_FORMULAS.get(entry["name"], "")}
+{entry["formula"]}
 
 {document(parameters)}
 
@@ -219,7 +202,7 @@ def _make_function(entry):
     function.__module__, function._parameters = __name__, keywords
     function.__doc__ = f"""{entry["summary"][0].upper() + entry["summary"][1:]}: the matrix k(x_i, y_j) of the rows of X and Y (default: X).
 
-{_FORMULAS.get(entry["name"], "")}
+{entry["formula"]}
 
 {document(keywords)}
 precision : {{'double', 'single'}}, default 'double'

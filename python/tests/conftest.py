@@ -17,6 +17,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def csv(name):
+    """The rows and the targets of a file of data/."""
+    table = np.genfromtxt(DATA / name, delimiter=",", skip_header=1, dtype=str)
+    return table[:, :-1].astype(np.float64), table[:, -1]
+
+
+def log_loss(model, X, y):
+    """Mean of -log p of the class, and the least probability."""
+    p = model.predict_proba(X)
+    place = np.searchsorted(model.classes_, y)
+    return -np.log(np.maximum(p[np.arange(len(y)), place], 1e-15)).mean(), p.min()
+
+
 def transformers():
     """A small instance of every feature map."""
     return [getattr(kerf, name)(features=128) for name, _ in kerf.maps().values()]

@@ -1,19 +1,12 @@
 """KernelRidge and KernelClassifier against the formulas, the program and themselves."""
-import json
-import multiprocessing
 import pickle
 import warnings
 
 import numpy as np
 import pytest
-from conftest import DATA
+from conftest import csv, log_loss
 
 import kerf
-
-
-def csv(name):
-    table = np.genfromtxt(DATA / name, delimiter=",", skip_header=1, dtype=str)
-    return table[:, :-1].astype(np.float64), table[:, -1]
 
 
 def test_ridge_is_the_minimiser_of_its_formula(regression):
@@ -112,45 +105,6 @@ def test_wrong_parameters(regression):
         kerf.KernelRidge(memory_limit="1M").fit(X, y)
 
 
-@pytest.mark.parametrize("features", [40, 2000])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("lambda_", [1e-3, "auto"])
-def test_partial_fit_makes_the_model_of_all_rows(features, sparse, lambda_, regression):
-    X, y = regression
-    if sparse:
-        X = pytest.importorskip("scipy.sparse").csr_matrix(np.where(np.abs(X) < 0.5, 0, X))
-    w = np.random.default_rng(2).uniform(0.5, 2, len(y))
-    options = dict(map="rff", bandwidth=1.5, features=features, scale="none", precision="double", lambda_=lambda_)
-    whole = kerf.KernelRidge(**options).fit(X, y, w)
-    parts = kerf.KernelRidge(**options)
-    for begin, end in [(0, 30), (30, 31), (31, 200), (200, 300)]:
-        parts.partial_fit(X[begin:end], y[begin:end], sample_weight=w[begin:end])
-        if end == 200:
-            parts.predict(X)  # a look at the model on the way changes nothing
-    if lambda_ != "auto":  # the two centre the features around other rows: 6e-8 a number, times the condition
-        np.testing.assert_allclose(parts.predict(X), whole.predict(X), atol=6e-8 / lambda_)
-    assert parts.best_lambda_ == pytest.approx(whole.best_lambda_, rel=1e-3)
-    assert np.array_equal(pickle.loads(pickle.dumps(parts)).predict(X), parts.predict(X))
-    with pytest.raises(AttributeError, match="fit all rows anew"):
-        pickle.loads(pickle.dumps(parts)).partial_fit(X, y)
-
-
-def test_partial_fit_of_classes():
-    X, y = csv("iris_train.csv")
-    parts = kerf.KernelClassifier(map="arccos", features=64, scale="none", bias=5.0)
-    order = np.random.default_rng(0).permutation(len(y))
-    for block in np.array_split(order, 4):
-        parts.partial_fit(X[block], y[block], classes=np.unique(y))
-    whole = kerf.KernelClassifier(map="arccos", features=64, scale="none", bias=5.0).fit(X[order], y[order])
-    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-3)
-    with pytest.raises(ValueError, match="none of the classes"):
-        parts.partial_fit(X[:2], ["rose", "tulip"])
-    with pytest.raises(ValueError, match="classes must be passed"):
-        kerf.KernelClassifier().partial_fit(X, y)
-    with pytest.raises(AttributeError, match="block by block"):
-        kerf.KernelClassifier(map="arccos", class_weight="balanced").partial_fit(X, y, classes=np.unique(y))
-
-
 def test_weights_of_classes_and_rows():
     X, y = csv("breast_cancer_train.csv")
     labels = np.unique(y)
@@ -170,56 +124,6 @@ def test_columns_far_from_zero_lose_no_digits(regression):
     there = kerf.KernelRidge(map="arccos", features=256, lambda_=1e-6).fit(X + 1e7, y)
     here = kerf.KernelRidge(map="arccos", features=256, lambda_=1e-6).fit(X, y)
     assert abs(there.score(X + 1e7, y) - here.score(X, y)) < 1e-3
-
-
-# ---- the program and Python ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name, kind", [("digits", kerf.KernelClassifier), ("diabetes", kerf.KernelRidge), ("iris", kerf.KernelClassifier)])
-def test_a_model_of_the_program_loads(name, kind, program, tmp_path):
-    suffix = ".csv.gz" if name == "digits" else ".csv"
-    program("fit", DATA / f"{name}_train{suffix}", "-o", "m.kerf", "--map", "arccos", "--features", 256, cwd=tmp_path)
-    program("predict", "m.kerf", DATA / f"{name}_test{suffix}", "-o", "p.txt", cwd=tmp_path)
-    model = kerf.load(tmp_path / "m.kerf")
-    assert isinstance(model, kind) and model.get_params()["features"] == 256
-    X, _ = csv(f"{name}_test{suffix}")
-    if hasattr(model, "feature_names_in_"):
-        X = pytest.importorskip("pandas").DataFrame(X, columns=model.feature_names_in_)
-    predicted = model.predict(X)
-    expected = [line.strip() for line in open(tmp_path / "p.txt")]
-    if kind is kerf.KernelRidge:
-        assert np.array_equal(predicted, np.array(expected, float))  # the same bits
-    else:
-        assert [str(p) for p in predicted] == expected
-    model.save(tmp_path / "again.kerf")
-    assert (tmp_path / "again.kerf").read_bytes() == (tmp_path / "m.kerf").read_bytes()
-
-
-def test_the_program_reads_a_model_of_python(program, tmp_path):
-    X, y = csv("iris_train.csv")
-    model = kerf.KernelClassifier(map="arccos", features=256).fit(X, y)
-    model.save(tmp_path / "iris.kerf")
-    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", fmt="%.17g")
-    program("predict", "iris.kerf", "rows.csv", "-o", "p.txt", cwd=tmp_path)
-    assert [line.strip() for line in open(tmp_path / "p.txt")] == list(model.predict(X))
-    assert json.loads(program("score", "iris.kerf", DATA / "iris_train.csv", "--json", cwd=tmp_path))["accuracy"] == model.score(X, y)
-    info = json.loads(program("info", "iris.kerf", "--json", cwd=tmp_path))
-    assert "KernelClassifier" in json.dumps(info)
-
-
-def test_the_same_fit_in_program_and_python_is_the_same_model(program, tmp_path):
-    X, y = csv("diabetes_train.csv")
-    program("fit", DATA / "diabetes_train.csv", "-o", "m.kerf", "--map", "rff", "--features", 200, "--seed", 5, cwd=tmp_path)
-    theirs, ours = kerf.load(tmp_path / "m.kerf"), kerf.KernelRidge(map="rff", features=200, random_state=5).fit(X, y.astype(float))
-    assert ours.options_ == theirs.options_ and ours.best_lambda_ == pytest.approx(theirs.best_lambda_, rel=1e-9)
-    np.testing.assert_allclose(ours.predict(X), kerf_predict(theirs, X), rtol=1e-6)
-
-
-def kerf_predict(model, X):
-    import warnings
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the model knows names, the array has none
-        return model.predict(X)
 
 
 def test_frames_with_categories(program, tmp_path):
@@ -254,36 +158,6 @@ def test_images(program, tmp_path):
     assert np.array_equal(model.predict(X[1000:]), model.predict(images[1000:]))
     model.save(tmp_path / "m.kerf")
     assert np.array_equal(kerf.load(tmp_path / "m.kerf").predict(images).astype(str), model.predict(images))
-
-
-def test_bad_model_files(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        kerf.load(tmp_path / "none.kerf")
-    (tmp_path / "bad.kerf").write_text("nothing of the kind, but long enough")
-    with pytest.raises(ValueError, match="not a kerf model"):
-        kerf.load(tmp_path / "bad.kerf")
-    X, y = csv("iris_train.csv")
-    model = kerf.KernelClassifier(map="arccos", features=32).fit(X, y)
-    model.save(tmp_path / "m.kerf")
-    whole = (tmp_path / "m.kerf").read_bytes()
-    (tmp_path / "m.kerf").write_bytes(whole[:-9])
-    with pytest.raises(ValueError, match="damaged"):
-        kerf.load(tmp_path / "m.kerf")
-    with pytest.raises(ValueError, match="damaged"):
-        type(model._model).__new__(type(model._model)).__setstate__(whole[:-9])
-
-
-def _predict(arguments):
-    model, X = arguments
-    return model.predict(X)
-
-
-def test_survives_a_fork(regression):
-    X, y = regression
-    model = kerf.KernelRidge(map="arccos", features=64).fit(X, y)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        for there in pool.map(_predict, [(model, X)] * 4):
-            assert np.array_equal(there, model.predict(X))
 
 
 @pytest.mark.parametrize("options", [{"loss": "squared"}, {"loss": "logistic"}, {"loss": "squared", "lambda_": 1e-3}, {"map": "exact", "kernel": "ntk"}])
@@ -329,13 +203,6 @@ def test_select_does_not_take_copies_and_lambda_is_that_of_the_rows_chosen():
     assert list(kerf.select(map, X, 10)) == list(kerf.select(map, X, 40)[:10])
 
 
-def log_loss(model, X, y):
-    """Mean of -log p of the class, and the least probability."""
-    p = model.predict_proba(X)
-    place = np.searchsorted(model.classes_, y)
-    return -np.log(np.maximum(p[np.arange(len(y)), place], 1e-15)).mean(), p.min()
-
-
 @pytest.mark.parametrize("options", [dict(map="rff", features=128), dict(map="rff", features=2048), dict(map="rff", features=128, solver="pcg"),
                                      dict(map="nystrom", features=64), dict(map="tefm", features=64), dict(map="exact", kernel="gaussian"),
                                      dict(map="rff", features=128, loss="logistic")], ids=str)
@@ -345,16 +212,6 @@ def test_a_given_lambda_does_not_ruin_probabilities(options):
     given = kerf.KernelClassifier(lambda_=chosen.best_lambda_, **options).fit(*train)
     (loss, _), (same, least) = log_loss(chosen, *test), log_loss(given, *test)
     assert least > 0 and same < 1.15 * loss  # nystrom solves another way with a given lambda
-
-
-def test_partial_fit_has_calibrated_probabilities():
-    X, y = csv("digits_train.csv.gz")
-    for lambda_ in ("auto", 1e-3):
-        model = kerf.KernelClassifier(map="rff", features=128, lambda_=lambda_)
-        for part in (slice(0, 300), slice(300, None)):
-            model.partial_fit(X[part], y[part], classes=np.unique(y))
-        loss, least = log_loss(model, *csv("digits_test.csv.gz"))
-        assert least > 0 and loss < 0.5
 
 
 def test_options_beside_a_transformer_are_refused():
@@ -446,12 +303,3 @@ def test_a_dead_network_is_said(regression):
         assert any("are 0" in str(w.message) for w in found) == (not Z.any())
         heard += not Z.any()
     assert heard
-
-
-def test_load_keeps_to_a_memory_limit(regression, tmp_path):
-    """A model file is untrusted: a small one may ask for a large map."""
-    X, y = regression
-    kerf.KernelRidge(map="rff", features=4096, lambda_=1e-3).fit(X, y).save(tmp_path / "m.kerf")
-    assert kerf.load(tmp_path / "m.kerf", memory_limit="100M").predict(X[:2]).shape == (2,)
-    with pytest.raises(MemoryError, match="is the limit"):
-        kerf.load(tmp_path / "m.kerf", memory_limit="10K")

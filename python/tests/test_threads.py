@@ -43,18 +43,6 @@ def test_a_forked_child_ends_whether_it_uses_kerf_or_not(child):
     assert done.stdout == "7 True\n", done.stdout + done.stderr
 
 
-def test_workers_of_multiprocessing_fork():
-    done = run(USE + """
-    import multiprocessing, signal
-    signal.alarm(100)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        print([r == before for r in [pool.apply(use) for _ in range(3)]])
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        print(pool.map(abs, [-1]))
-    """)
-    assert done.stdout == "[True, True, True]\n[1]\n", done.stdout + done.stderr
-
-
 FITS = {
     "exact": dict(map="exact", kernel="gaussian"),
     "dual": dict(map="rff", features=1024, solver="dual"),

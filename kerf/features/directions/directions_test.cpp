@@ -6,25 +6,11 @@
 #include <cmath>
 
 #include "kerf/core/rows/matrix.h"
+#include "kerf/features/directions/test_directions.h"
 #include "kerf/transforms/walsh_hadamard.h"
 
 namespace kerf::detail {
 namespace {
-
-/// The directions themselves, count x dim: their products with the unit vectors.
-Matrix<double> matrix_of(const DirectionSet& directions, Index dim) {
-  Matrix<double> w(directions.out_dim(), dim);
-  for (Index k = 0; k < dim; ++k) {
-    std::vector<float> e(dim);
-    e[k] = 1;
-    directions.apply(MatrixView<const float>(e.data(), 1, dim),
-                     [&](Index, Index first, std::span<float> v) {
-                       for (std::size_t j = 0; j < v.size(); ++j)
-                         w(first + static_cast<Index>(j), k) = v[j];
-                     });
-  }
-  return w;
-}
 
 constexpr Directions kUnit[] = {Directions::sphere, Directions::orthogonal, Directions::structured,
                                 Directions::gibbs};

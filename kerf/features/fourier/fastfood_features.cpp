@@ -16,7 +16,7 @@ Index padded(Index in_dim) { return hadamard_size(std::max(in_dim, kShortest)); 
 }  // namespace
 
 FastfoodFeatures::FastfoodFeatures(Index in_dim, const Options& options, rng::Key key)
-    : FeatureMap(in_dim, options.features), form_(options, key) {
+    : FourierMap(in_dim, options, key) {
   const Index count = frequency_count(options, kOwner);
   directions_ = StructuredProjection(in_dim, 0, count, key.child("direction"), kShortest);
   for (Index j = 0; j < count; ++j)

@@ -20,12 +20,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/features/directions/structured_projection.h"
-#include "kerf/features/feature_map.h"
 #include "kerf/features/fourier/fourier_form.h"
 
 namespace kerf::detail {
 
-class FastfoodFeatures final : public FeatureMap {
+class FastfoodFeatures final : public FourierMap {
  public:
   using Options = RadialMapOptions;
   static constexpr const char* kName = "fastfood";
@@ -35,14 +34,11 @@ class FastfoodFeatures final : public FeatureMap {
       "Fourier features by Hadamard transforms: O(m log d) a row, for wide rows";
 
   FastfoodFeatures(Index in_dim, const Options& options, rng::Key key);
-  static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
-  static double relative_variance(const Options& options) { return fourier_variance(options); }
   static Index bytes(Index in_dim, const Options& options);
 
  private:
   void transform_rows(const RowsView& x, MatrixView<float> out) const override;
 
-  FourierForm form_;
   StructuredProjection directions_;
   std::vector<float> lengths_;
 };

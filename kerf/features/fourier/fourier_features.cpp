@@ -6,7 +6,7 @@
 namespace kerf::detail {
 
 FourierFeatures::FourierFeatures(Index in_dim, const Options& options, rng::Key key)
-    : FeatureMap(in_dim, options.features), form_(options, key) {
+    : FourierMap(in_dim, options, key) {
   const Index count = frequency_count(options, kOwner);
   const auto inverse_bandwidth = static_cast<float>(1 / *options.bandwidth);
   turns_ = Projection(in_dim, count, [&](Index j, std::span<float> frequency) {

@@ -13,13 +13,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/features/feature_map.h"
 #include "kerf/features/fourier/fourier_form.h"
 #include "kerf/linalg/projection.h"
 
 namespace kerf::detail {
 
-class FourierFeatures final : public FeatureMap {
+class FourierFeatures final : public FourierMap {
  public:
   using Options = FourierMapOptions;
   static constexpr const char* kName = "rff";
@@ -27,18 +26,25 @@ class FourierFeatures final : public FeatureMap {
   static constexpr const char* kPythonName = "RFF";
   static constexpr const char* kSummary =
       "random Fourier features of Gaussian, Laplacian and Cauchy kernels";
+  static constexpr const char* kFormula =
+      "``z(x) = sqrt(2/m) (cos <w_j, x>, sin <w_j, x>), j = 1 .. m/2``, with w_j drawn from"
+      " the Fourier transform of the kernel:\n"
+      "``gaussian`` exp(-\\|x-y\\|^2 / 2 s^2), ``laplacian`` exp(-\\|x-y\\|_1 / s), "
+      "``laplacian-l2`` exp(-\\|x-y\\| / s),\n"
+      "``cauchy`` prod 1 / (1 + (x_k-y_k)^2 / s^2); s is the bandwidth.  The variance of "
+      "<z(x), z(y)> is at most 2/m.";
 
   FourierFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
                                           const DataSummary& summary);
-  static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
-  static double relative_variance(const Options& options) { return fourier_variance(options); }
+  static void bounds(const BoundInputs& in, std::vector<FeatureBound>& out) {
+    fourier_bounds(in, "", out);
+  }
   static Index bytes(Index in_dim, const Options& options);
 
  private:
   void transform_rows(const RowsView& x, MatrixView<float> out) const override;
 
-  FourierForm form_;
   Projection turns_;
 };
 

@@ -88,4 +88,16 @@ void FourierForm::write(Index first, std::span<float> turns, std::span<float> ro
   cos_turns(turns, scale_, out);
 }
 
+void fourier_bounds(const BoundInputs& in, std::string note, std::vector<FeatureBound>& out) {
+  const bool pairs = in.option("form") != "phase";
+  if (in.goal == PlanGoal::epsilon && in.target > 0.5)
+    note += std::string(note.empty() ? "" : "; ") + "proved for epsilon up to 1/2";
+  if (in.goal == PlanGoal::epsilon)
+    out.push_back({"Avron et al. 2017, theorem 7", (pairs ? 2 : 1) * in.bounded_features(),
+                   "frequencies >= (8/3) n/(s e^2) log(16 s_l/p)", note});
+  else if (in.goal == PlanGoal::kernel_error)
+    out.push_back({"one pair of rows", 8 * std::log(2 / in.delta) / (in.target * in.target),
+                   "8 log(2/p)/e^2", "for the error of one entry, not of the matrix"});
+}
+
 }  // namespace kerf::detail

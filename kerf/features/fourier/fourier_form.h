@@ -17,9 +17,8 @@
 #include <span>
 #include <vector>
 
-#include "kerf/core/options.h"
-#include "kerf/core/random/random.h"
-#include "kerf/kernels/kernel.h"
+#include "kerf/features/feature_bound.h"
+#include "kerf/features/feature_map.h"
 
 namespace kerf::detail {
 
@@ -107,6 +106,29 @@ class FourierForm {
   bool pairs_ = true;
   float scale_ = 0;
   std::vector<float> phases_;
+};
+
+/// Published sufficient sizes of random Fourier features; `note`: how far they hold for the map.
+void fourier_bounds(const BoundInputs& in, std::string note, std::vector<FeatureBound>& out);
+
+/// What maps of frequencies have in common: they differ in how those are drawn.
+class FourierMap : public FeatureMap {
+ public:
+  static std::unique_ptr<Kernel> kernel(const FourierMapOptions& options) {
+    return fourier_kernel(options);
+  }
+  static double relative_variance(const FourierMapOptions& options) {
+    return fourier_variance(options);
+  }
+  static void bounds(const BoundInputs& in, std::vector<FeatureBound>& out) {
+    fourier_bounds(in, "proved for rff", out);
+  }
+
+ protected:
+  FourierMap(Index in_dim, const FourierMapOptions& options, rng::Key key)
+      : FeatureMap(in_dim, options.features), form_(options, key) {}
+
+  FourierForm form_;
 };
 
 }  // namespace kerf::detail

@@ -9,7 +9,7 @@ namespace kerf::detail {
 
 OrthogonalFourierFeatures::OrthogonalFourierFeatures(Index in_dim, const Options& options,
                                                      rng::Key key)
-    : FeatureMap(in_dim, options.features), form_(options, key) {
+    : FourierMap(in_dim, options, key) {
   const Index count = frequency_count(options, kOwner);
   const bool structured = options.directions == Options::Directions::structured;
   const Index dim = structured ? ButterflyRotation::padded(in_dim) : in_dim;

@@ -24,7 +24,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/features/directions/butterfly_rotation.h"
-#include "kerf/features/feature_map.h"
 #include "kerf/features/fourier/fourier_form.h"
 #include "kerf/linalg/projection.h"
 
@@ -43,7 +42,7 @@ struct OrthogonalFourierOptions : RadialMapOptions {
   }
 };
 
-class OrthogonalFourierFeatures final : public FeatureMap {
+class OrthogonalFourierFeatures final : public FourierMap {
  public:
   using Options = OrthogonalFourierOptions;
   static constexpr const char* kName = "orf";
@@ -55,14 +54,14 @@ class OrthogonalFourierFeatures final : public FeatureMap {
   OrthogonalFourierFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
                                           const DataSummary& summary);
-  static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
-  static double relative_variance(const Options& options) { return fourier_variance(options); }
+  static void bounds(const BoundInputs& in, std::vector<FeatureBound>& out) {
+    fourier_bounds(in, "proved for rff, whose variance bounds this map's", out);
+  }
   static Index bytes(Index in_dim, const Options& options);
 
  private:
   void transform_rows(const RowsView& x, MatrixView<float> out) const override;
 
-  FourierForm form_;
   Projection dense_;  // empty for structured directions,
   ButterflyRotation rotation_;
   std::vector<float> lengths_;  // of which these are the lengths

@@ -101,7 +101,7 @@ Matrix<std::uint32_t> scrambled_sobol(Index dim, Index count, rng::Key key) {
 }
 
 QmcFeatures::QmcFeatures(Index in_dim, const Options& options, rng::Key key)
-    : FeatureMap(in_dim, options.features), form_(options, key) {
+    : FourierMap(in_dim, options, key) {
   const Index count = frequency_count(options, kOwner);
   const Index dim = sequence_dim(options.kernel, in_dim);
   const Matrix<std::uint32_t> points = scrambled_sobol(dim, count, key.child("sobol"));

@@ -30,13 +30,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/core/rows/matrix.h"
-#include "kerf/features/feature_map.h"
 #include "kerf/features/fourier/fourier_form.h"
 #include "kerf/linalg/projection.h"
 
 namespace kerf::detail {
 
-class QmcFeatures final : public FeatureMap {
+class QmcFeatures final : public FourierMap {
  public:
   using Options = FourierMapOptions;
   static constexpr const char* kName = "qmc";
@@ -46,14 +45,11 @@ class QmcFeatures final : public FeatureMap {
       "Fourier features with quasi-Monte Carlo frequencies (scrambled Sobol points)";
 
   QmcFeatures(Index in_dim, const Options& options, rng::Key key);
-  static std::unique_ptr<Kernel> kernel(const Options& options) { return fourier_kernel(options); }
-  static double relative_variance(const Options& options) { return fourier_variance(options); }
   static Index bytes(Index in_dim, const Options& options);
 
  private:
   void transform_rows(const RowsView& x, MatrixView<float> out) const override;
 
-  FourierForm form_;
   Projection turns_;
 };
 

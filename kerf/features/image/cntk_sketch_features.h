@@ -43,13 +43,9 @@
 
 namespace kerf::detail {
 
-struct CntkSketchOptions {
+struct CntkSketchOptions : SeriesOptions {
   CntkOptions network;
   Index features = 4096;
-  Index degree = 8;
-  Index step_degree = 7;
-  PowersKind powers = PowersKind::chain;
-  bool renormalise = true;
   Index m1 = 64;
   Index m0 = 128;
   Index ms = 128;
@@ -58,10 +54,7 @@ struct CntkSketchOptions {
   void describe(OptionVisitor& v) {
     network.describe(v);
     v.integer("features", features, {2, 1 << 24}, "number of features");
-    v.integer("degree", degree, {0, 64}, "degree of the series of a layer's covariance");
-    v.integer("step-degree", step_degree, {0, 64}, "degree of the series of its derivative");
-    v.choice("powers", powers, "how powers are sketched: chain, or polysketch as published");
-    v.flag("renormalise", renormalise, "scale every layer to the length it estimates");
+    SeriesOptions::describe(v);
     v.integer("m1", m1, {1, 1 << 16}, "sketch of a pixel's covariance");
     v.integer("m0", m0, {1, 1 << 16}, "sketch of a pixel's derivative");
     v.integer("ms", ms, {1, 1 << 16}, "numbers that a pixel's products are sketched to");

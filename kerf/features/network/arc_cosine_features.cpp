@@ -58,4 +58,23 @@ void ArcCosineFeatures::transform_rows(const RowsView& x, MatrixView<float> out)
   });
 }
 
+void ArcCosineFeatures::bounds(const BoundInputs& in, std::vector<FeatureBound>& out) {
+  if (in.goal != PlanGoal::epsilon) return;
+  if (in.option("order") == "0") {
+    out.push_back({"Zandieh et al. 2021, order 0", in.bounded_features(),
+                   "(8/3) n/(s e^2) log(16 s_l/p)", ""});
+    return;
+  }
+  const auto d = static_cast<double>(in.cols);
+  const double rank = static_cast<double>(std::min(in.rows, in.cols));
+  const double leverage = std::min(rank * rank, in.rows_norm_squared / in.ridge);
+  const bool is_leverage = in.option("directions") != "gaussian";
+  out.push_back({"Zandieh et al. 2021, order 1",
+                 8.0 / 3 * d / (in.target * in.target) * leverage * in.logarithm(16),
+                 "(8/3) d/e^2 min(rank(X)^2, |X|^2/s) log(16 s_l/p)",
+                 is_leverage
+                     ? ""
+                     : "proved for leverage directions (" + spell("directions", "sphere") + ")"});
+}
+
 }  // namespace kerf::detail

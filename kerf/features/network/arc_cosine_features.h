@@ -21,7 +21,9 @@
 #pragma once
 #include "kerf/core/spelling.h"
 #include "kerf/features/directions/directions.h"
+#include "kerf/features/feature_bound.h"
 #include "kerf/features/feature_map.h"
+#include "kerf/features/network/ntk_map_options.h"
 
 namespace kerf::detail {
 
@@ -37,11 +39,8 @@ struct ArcCosineMapOptions {
     v.integer("order", order, {0, 1}, "order of the kernel: 0 (step) or 1 (ReLU)");
     v.integer("features", features, {1, 1 << 24}, "number of features");
     v.choice("directions", directions, "how random directions are drawn");
-    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of " + spell("directions", "gibbs"));
-    v.only_with("directions", {"gibbs"});
-    v.automatic("bias", bias, {0, 1e30},
-                "constant coordinate appended to every row; auto: the typical length of a row");
-    v.as_is("0");
+    describe_gibbs(v, gibbs_sweeps);
+    describe_bias(v, bias);
   }
 };
 
@@ -53,6 +52,11 @@ class ArcCosineFeatures final : public FeatureMap {
   static constexpr const char* kPythonName = "ArcCosineFeatures";
   static constexpr const char* kSummary =
       "random step or ReLU features of the arc-cosine kernels of order 0 and 1";
+  static constexpr const char* kFormula =
+      "``z(x) = sqrt(2/m) c max(0, W x')`` (order 1) or ``sqrt(2/m) [W x' > 0]`` (order 0),"
+      " x' = (x, bias), with\n"
+      "k(x, y) = \\|x'\\| \\|y'\\| kappa1(a) or kappa0(a), a the cosine of the angle between x'"
+      " and y'.";
 
   ArcCosineFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
@@ -60,6 +64,7 @@ class ArcCosineFeatures final : public FeatureMap {
   static std::unique_ptr<Kernel> kernel(const Options& options);
   static double relative_variance(const Options& options);
   static double relative_bias(const Options& options);
+  static void bounds(const BoundInputs& in, std::vector<FeatureBound>& out);
   static Index bytes(Index in_dim, const Options& options);
 
  private:

@@ -20,6 +20,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/features/feature_map.h"
+#include "kerf/features/network/ntk_map_options.h"
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/linalg/projection.h"
 
@@ -32,11 +33,8 @@ struct GradientMapOptions {
 
   static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
-    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
-    v.integer("features", features, {1, 1 << 24}, "number of features");
-    v.automatic("bias", bias, {0, 1e30},
-                "constant coordinate appended to every row; auto: the typical length of a row");
-    v.as_is("0");
+    describe_depth(v, depth, features);
+    describe_bias(v, bias);
   }
 };
 

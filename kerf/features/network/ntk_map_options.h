@@ -20,6 +20,27 @@ constexpr auto names_of(ProductSketch) { return std::array{"tensorsrht", "tensor
 enum class SplitKind { automatic, on, off };
 constexpr auto names_of(SplitKind) { return std::array{"auto", "true", "false"}; }
 
+// What maps of fully-connected networks ask alike.
+
+inline void describe_bias(OptionVisitor& v, std::optional<double>& bias) {
+  v.automatic("bias", bias, {0, 1e30},
+              "constant coordinate appended to every row; auto: the typical length of a row");
+  v.as_is("0");
+}
+inline void describe_depth(OptionVisitor& v, Index& depth, Index& features) {
+  v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
+  v.integer("features", features, {1, 1 << 24}, "number of features");
+}
+inline void describe_network_kernel(OptionVisitor& v, NetworkKernel& kernel) {
+  v.choice("kernel", kernel,
+           "kernel of the network: all layers trained (ntk) or the last one only (nngp)");
+}
+/// Maps whose directions may be drawn by Gibbs sampling.
+inline void describe_gibbs(OptionVisitor& v, Index& sweeps) {
+  v.integer("gibbs-sweeps", sweeps, {1, 100}, "sweeps of " + spell("directions", "gibbs"));
+  v.only_with("directions", {"gibbs"});
+}
+
 struct NtkMapOptions {
   NetworkKernel kernel = NetworkKernel::ntk;
   Index depth = 2;
@@ -36,11 +57,8 @@ struct NtkMapOptions {
 
   static void resolve(OpenOptions& options);
   void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel,
-             "kernel of the network: all layers trained "
-             "(ntk) or the last one only (nngp)");
-    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
-    v.integer("features", features, {1, 1 << 24}, "number of features");
+    describe_network_kernel(v, kernel);
+    describe_depth(v, depth, features);
     v.choice("directions", directions, "how random directions are drawn");
     v.choice("sketch", sketch, "how the tensor product of a layer is sketched; none: kept whole");
     v.choice("split", split,
@@ -57,11 +75,8 @@ struct NtkMapOptions {
         "ReLU features; sketch none: what fits)");
     v.integer("ms", ms, {0, 1 << 24},
               "features that are sketched products; 0: half of them (split: what is best)");
-    v.integer("gibbs-sweeps", gibbs_sweeps, {1, 100}, "sweeps of " + spell("directions", "gibbs"));
-    v.only_with("directions", {"gibbs"});
-    v.automatic("bias", bias, {0, 1e30},
-                "constant coordinate appended to every row; auto: the typical length of a row");
-    v.as_is("0");
+    describe_gibbs(v, gibbs_sweeps);
+    describe_bias(v, bias);
   }
 };
 

@@ -38,15 +38,10 @@ struct NtkPolyOptions {
 
   static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
-    v.choice("kernel", kernel,
-             "kernel of the network: all layers trained "
-             "(ntk) or the last one only (nngp)");
-    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
-    v.integer("features", features, {1, 1 << 24}, "number of features");
+    describe_network_kernel(v, kernel);
+    describe_depth(v, depth, features);
     v.integer("degree", degree, {0, kMaxFitDegree}, "degree of the polynomial");
-    v.automatic("bias", bias, {0, 1e30},
-                "constant coordinate appended to every row; auto: the typical length of a row");
-    v.as_is("0");
+    describe_bias(v, bias);
     activation.describe(v);
   }
 };

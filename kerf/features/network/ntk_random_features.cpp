@@ -264,4 +264,17 @@ void NtkRandomFeatures::apply(const Layer& layer, const RowsView& phi, const Row
   }
 }
 
+void NtkRandomFeatures::bounds(const BoundInputs& in, std::vector<FeatureBound>& out) {
+  if (in.goal != PlanGoal::epsilon) return;
+  const auto n = static_cast<double>(in.rows), d = static_cast<double>(in.cols);
+  const double e2 = in.target * in.target, logs = in.logarithm(48);
+  const double m0 = 48 * n / (e2 * in.ridge) * logs;
+  const double m1 = 16.0 / 3 * d * in.rows_norm_squared / (e2 * in.ridge) * logs;
+  const double ms = 297 / (e2 * in.delta) * std::pow(n / (1 + in.ridge), 2);
+  out.push_back(
+      {"Zandieh et al. 2021, two-layer NTK", std::max(m0, m1) + ms,
+       "max(48 n, (16/3) d |X|^2)/(e^2 s) log(48 s_l/p) + 297/(e^2 p) (n/(1 + s))^2",
+       in.option("depth") == "1" ? "for rows of length 1" : "for depth 1 and rows of length 1"});
+}
+
 }  // namespace kerf::detail

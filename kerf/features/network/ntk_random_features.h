@@ -45,6 +45,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kerf/features/feature_bound.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/features/network/ntk_map_options.h"
 #include "kerf/features/network/split_network.h"
@@ -60,6 +61,11 @@ class NtkRandomFeatures final : public FeatureMap {
   static constexpr const char* kPythonName = "NTKFeatures";
   static constexpr const char* kSummary =
       "random features of the neural tangent kernel (or NNGP) of a deep ReLU network";
+  static constexpr const char* kFormula =
+      "Random features of the neural tangent kernel of a ReLU network with `depth` hidden "
+      "layers,\n"
+      "``k(x, y) = |x'| |y'| T_L(a)``, T_0 = S_0 = a, S_l = kappa1(S_{l-1}), T_l = T_{l-1} "
+      "kappa0(S_{l-1}) + S_l, x' = (x, bias).";
 
   /// Layer l = 1, 2, .. draws from key.child(l): its directions from child("directions") of that,
   /// those of the step features, unless shared, from child("step"), its sketch from
@@ -70,6 +76,7 @@ class NtkRandomFeatures final : public FeatureMap {
   static std::unique_ptr<Kernel> kernel(const Options& options);
   static double relative_variance(const Options& options);
   static double relative_bias(const Options& options);
+  static void bounds(const BoundInputs& in, std::vector<FeatureBound>& out);
   static Index bytes(Index in_dim, const Options& options);
 
   /// Dimensions of one layer; m0 = ms = 0 for nngp.

@@ -8,6 +8,7 @@
 
 #include "kerf/api/error.h"
 #include "kerf/core/system/parallel.h"
+#include "kerf/features/directions/test_directions.h"
 #include "kerf/sketch/tensor_sketch.h"
 #include "kerf/sketch/tensor_srht.h"
 #include "tests/oracle/rows.h"
@@ -40,17 +41,9 @@ std::vector<double> products(Directions kind, Index count, rng::Key key,
     if (kind == Directions::gibbs) gibbs_direction(key, static_cast<std::uint64_t>(j), 1, w.row(j));
   }
   if (kind == Directions::orthogonal) w = orthogonal_directions(dim, count, key);
-  if (kind == Directions::structured && count > 0) {  // column by column, from the unit vectors
-    const DirectionSet directions(kind, dim, 0, count, key);
-    for (Index k = 0; k < dim; ++k) {
-      std::vector<float> e(dim);
-      e[k] = 1;
-      directions.apply(MatrixView<const float>(e.data(), 1, dim),
-                       [&](Index, Index first, std::span<float> v) {
-                         for (std::size_t j = 0; j < v.size(); ++j)
-                           w(first + static_cast<Index>(j), k) = v[j];
-                       });
-    }
+  if (kind == Directions::structured && count > 0) {
+    const Matrix<double> all = matrix_of(DirectionSet(kind, dim, 0, count, key), dim);
+    for (Index j = 0; j < count; ++j) std::ranges::copy(all.row(j), w.row(j).begin());
   }
   std::vector<double> y(count, 0.0);
   for (Index j = 0; j < count; ++j)

@@ -39,6 +39,7 @@
 #pragma once
 #include "kerf/features/directions/directions.h"
 #include "kerf/features/feature_map.h"
+#include "kerf/features/network/ntk_map_options.h"
 #include "kerf/features/network/taylor_map.h"
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/sketch/srht.h"
@@ -46,13 +47,9 @@
 
 namespace kerf::detail {
 
-struct NtkSketchOptions {
+struct NtkSketchOptions : SeriesOptions {
   Index depth = 2;
   Index features = 4096;
-  Index degree = 8;
-  Index step_degree = 7;
-  PowersKind powers = PowersKind::chain;
-  bool renormalise = true;
   Index m1 = 0;
   Index m0 = 0;
   Index ms = 0;
@@ -60,18 +57,12 @@ struct NtkSketchOptions {
 
   static void resolve(OpenOptions& options) { options.settle_length("bias"); }
   void describe(OptionVisitor& v) {
-    v.integer("depth", depth, {1, kMaxDepth}, "number of hidden layers");
-    v.integer("features", features, {1, 1 << 24}, "number of features");
-    v.integer("degree", degree, {0, 64}, "degree of the series of a layer's covariance");
-    v.integer("step-degree", step_degree, {0, 64}, "degree of the series of its derivative");
-    v.choice("powers", powers, "how powers are sketched: chain, or polysketch as published");
-    v.flag("renormalise", renormalise, "scale every layer to the length it estimates");
+    describe_depth(v, depth, features);
+    SeriesOptions::describe(v);
     v.integer("m1", m1, {0, 1 << 24}, "sketch of a layer's covariance; 0: as many as features");
     v.integer("m0", m0, {0, 1 << 24}, "sketch of a layer's derivative; 0: as many as features");
     v.integer("ms", ms, {0, 1 << 24}, "sketched products of a layer; 0: as many as features");
-    v.automatic("bias", bias, {0, 1e30},
-                "constant coordinate appended to every row; auto: the typical length of a row");
-    v.as_is("0");
+    describe_bias(v, bias);
   }
 };
 

@@ -9,6 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kerf/core/names.h"
+#include "kerf/core/options.h"
 #include "kerf/features/network/polynomial_map.h"
 #include "kerf/sketch/poly_sketch.h"
 #include "kerf/sketch/srht.h"
@@ -17,6 +18,21 @@ namespace kerf::detail {
 
 enum class PowersKind { chain, polysketch };
 constexpr auto names_of(PowersKind) { return std::array{"chain", "polysketch"}; }
+
+/// Options of maps that sketch a network layer by layer through these series.
+struct SeriesOptions {
+  Index degree = 8;
+  Index step_degree = 7;
+  PowersKind powers = PowersKind::chain;
+  bool renormalise = true;
+
+  void describe(OptionVisitor& v) {
+    v.integer("degree", degree, {0, 64}, "degree of the series of a layer's covariance");
+    v.integer("step-degree", step_degree, {0, 64}, "degree of the series of its derivative");
+    v.choice("powers", powers, "how powers are sketched: chain, or polysketch as published");
+    v.flag("renormalise", renormalise, "scale every layer to the length it estimates");
+  }
+};
 
 /// Coefficients 0 .. degree of kappa1 (order 1) or kappa0 (order 0), the rest added to the highest;
 /// of a lower degree if more than `terms` of them would not be 0.

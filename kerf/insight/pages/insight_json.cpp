@@ -13,13 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json options_json(const Params& options) {
-  Json object = Json::object();
-  for (const auto& option : options)
-    std::visit([&](const auto& value) { object[option.first] = value; },
-               option_value(option.second));
-  return object;
-}
+Json options_json(const Params& options) { return options_as<Json>(options); }
 
 /// Names of files and columns need not be UTF-8.
 std::string text_of(const Json& json) {

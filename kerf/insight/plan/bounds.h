@@ -2,12 +2,7 @@
 // holds for every map with a stated variance.
 //
 //   K on n rows, s = n lambda, e = epsilon, p = delta (chance of failure), s_l = statistical dim.
-//   rff             frequencies >= (8/3) n/(s e^2) log(16 s_l/p), two features each; e <= 1/2
-//   arccos order 0  m >= (8/3) n/(s e^2) log(16 s_l/p)
-//   arccos order 1  m >= (8/3) d/e^2 min(rank(X)^2, |X|_2^2/s) log(16 s_l/p), leverage directions
-//   ntk-rf depth 1  m0 >= 48 n/(e^2 s) log(48 s_l/p), m1 >= (16/3) d |X|_2^2/(e^2 s) log(48 s_l/p),
-//                   ms >= 297/(e^2 p) (n/(1 + s))^2, for rows of length 1
-//   one pair        8 log(2/p)/e^2 for |ka - k| <= e, real Fourier features with a phase
+//   a map's own     its entry's bounds() (features/feature_bound.h)
 //   any map         Var <z(x), z(y)> <= (V/m) k(x, x) k(y, y) gives E|Ka - K|_F^2 <= V (tr K)^2/m,
 //                   so m >= V (tr K)^2/(p e^2 |K|_F^2) for a relative error e of K, and
 //                   m >= V (tr K)^2/(p e^2 s^2) for epsilon (Markov's inequality)
@@ -15,44 +10,17 @@
 // They hold for the worst matrix with these numbers, and are pessimistic for any other: what is
 // measured (plan.h) is ten to several thousand times less on the shipped sets.
 //
-// Reference:  Avron et al., ICML 2017, theorem 7 (rff); Zandieh et al., NeurIPS 2021, theorems 1 to
-//             3 (arccos, ntk-rf); Daniely et al., "Random features for compositional kernels", 2017
-//             (one pair); Rudi & Rosasco, NeurIPS 2017 (validation error).
-// Differs:    the proofs for order 1 give 16/3 where 8/3 is printed; what is printed stands here.
+// Reference:  Rudi & Rosasco, NeurIPS 2017 (validation error).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <vector>
 
-#include "kerf/core/options.h"
 #include "kerf/core/view.h"
+#include "kerf/features/feature_bound.h"
 
 namespace kerf::detail {
-
-enum class PlanGoal { epsilon, kernel_error, validation_error };
-constexpr auto names_of(PlanGoal) {
-  return std::array{"epsilon", "kernel_error", "validation_error"};
-}
-
-/// All that the bounds depend on.
-struct BoundInputs {
-  std::string map;
-  Params options;  ///< complete
-  PlanGoal goal = PlanGoal::epsilon;
-  double target = 0.5, delta = 0.1;
-  Index rows = 0, cols = 0;         ///< of the sample; a bias counts as a column
-  double ridge = 0;                 ///< s
-  double trace = 0, frobenius = 0;  ///< of K
-  double statistical_dimension = 0;
-  double rows_norm_squared = 0;  ///< |X|_2^2, the bias column included
-};
-
-struct FeatureBound {
-  std::string name;
-  double features = 0;
-  std::string formula, note;
-};
 
 std::vector<FeatureBound> published_bounds(const BoundInputs& inputs);
 

@@ -14,7 +14,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/kernels/kernel.h"
+#include "kerf/kernels/gram/pointwise.h"
+#include "kerf/kernels/gram/pointwise_kernel.h"
 
 namespace kerf::detail {
 
@@ -31,82 +32,100 @@ struct BandwidthOptions {
   }
 };
 
-class GaussianKernel final : public Kernel {
+/// What they have in common: a bandwidth, by which the number of a pair is scaled.
+template <class K, PairGeometry kGeometry, DistanceNorm kNorm>
+class DifferenceKernel : public PointwiseKernel<K> {
  public:
-  using Options = BandwidthOptions<DistanceNorm::l2>;
+  using Options = BandwidthOptions<kNorm>;
+
+  explicit DifferenceKernel(const Options& options)
+      : bandwidth_(resolved(options.bandwidth, std::string("kernel ") + K::kName, "bandwidth")) {}
+
+  PairForm form() const final { return {.geometry = kGeometry, .scale = 1 / bandwidth_}; }
+
+ protected:
+  double bandwidth_;
+};
+
+class GaussianKernel final
+    : public DifferenceKernel<GaussianKernel, PairGeometry::squared_distance, DistanceNorm::l2> {
+ public:
   static constexpr const char* kName = "gaussian";
   static constexpr const char* kSummary = "exp(-|x-y|^2 / (2 s^2)), s the bandwidth";
+  static constexpr const char* kFormula =
+      "``k(x, y) = exp(-|x-y|^2 / (2 s^2))``, s the bandwidth; scikit-learn's `gamma` is 1 "
+      "/ (2 s^2), its `length_scale` is s.";
 
-  explicit GaussianKernel(const Options& options);
+  using DifferenceKernel::DifferenceKernel;
   static std::vector<KernelCandidate> candidates(const DataLook& data);
 
-  PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
+    pointwise::exp_minus(0.5, number, out);
+  }
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
-  double bandwidth_;
 };
 
-class LaplacianKernel final : public Kernel {
+class LaplacianKernel final
+    : public DifferenceKernel<LaplacianKernel, PairGeometry::l1_distance, DistanceNorm::l1> {
  public:
-  using Options = BandwidthOptions<DistanceNorm::l1>;
   static constexpr const char* kName = "laplacian";
   static constexpr const char* kSummary = "exp(-|x-y|_1 / s), the sum of absolute differences";
+  static constexpr const char* kFormula =
+      "``k(x, y) = exp(-|x-y|_1 / s)``, s the bandwidth; scikit-learn's `gamma` of "
+      "laplacian_kernel is 1 / s.";
 
-  explicit LaplacianKernel(const Options& options);
+  using DifferenceKernel::DifferenceKernel;
 
-  PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
+    pointwise::exp_minus(1, number, out);
+  }
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
-  double bandwidth_;
 };
 
-class LaplacianL2Kernel final : public Kernel {
+class LaplacianL2Kernel final
+    : public DifferenceKernel<LaplacianL2Kernel, PairGeometry::squared_distance, DistanceNorm::l2> {
  public:
-  using Options = BandwidthOptions<DistanceNorm::l2>;
   static constexpr const char* kName = "laplacian-l2";
   static constexpr const char* kSummary = "exp(-|x-y| / s), the Euclidean distance";
+  static constexpr const char* kFormula =
+      "``k(x, y) = exp(-|x-y| / s)``, s the bandwidth; scikit-learn's "
+      "Matern(length_scale=s, nu=0.5).";
 
-  explicit LaplacianL2Kernel(const Options& options);
+  using DifferenceKernel::DifferenceKernel;
   static std::vector<KernelCandidate> candidates(const DataLook& data);
 
-  PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
+    pointwise::exp_minus_sqrt(number, out);
+  }
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
-  double bandwidth_;
 };
 
-class CauchyKernel final : public Kernel {
+class CauchyKernel final
+    : public DifferenceKernel<CauchyKernel, PairGeometry::cauchy_product, DistanceNorm::l2> {
  public:
-  using Options = BandwidthOptions<DistanceNorm::l2>;
   static constexpr const char* kName = "cauchy";
   static constexpr const char* kSummary = "product over coordinates of 1 / (1 + (x_j-y_j)^2 / s^2)";
+  static constexpr const char* kFormula =
+      "``k(x, y) = prod_j 1 / (1 + (x_j-y_j)^2 / s^2)``, s the bandwidth.";
 
-  explicit CauchyKernel(const Options& options);
+  using DifferenceKernel::DifferenceKernel;
 
-  PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
+    pointwise::reciprocal(number, out);
+  }
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;
-  double bandwidth_;
 };
 
 }  // namespace kerf::detail

@@ -15,24 +15,13 @@
 namespace kerf::detail {
 namespace {
 
-constexpr Index kMaxChunk = 2048;    // coordinates packed at a time for a product
-constexpr Index kSumChunk = 128;     // for sums of absolute values: short sums round less
-constexpr Index kCentreRows = 1024;  // rows whose mean is the centre, at most
-constexpr Index kPairTile = 16;      // rows of a block of pairs, at most
-constexpr double kSparse = 0.02;     // entries per column below which sparse products are faster
+constexpr Index kMaxChunk = 2048;  // coordinates packed at a time for a product
+constexpr Index kSumChunk = 128;   // for sums of absolute values: short sums round less
+constexpr double kSparse = 0.02;   // entries per column below which sparse products are faster
 
 /// Pairs nearer (or more opposite) than this are computed again: gram.h.
 template <class T>
 constexpr T kNear = std::is_same_v<T, float> ? T(0.1) : T(0.01);
-
-Index round_up(Index value, Index multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-/// Out of T's range is infinity.
-template <class T>
-T narrow(double value) {
-  return value > std::numeric_limits<T>::max() ? std::numeric_limits<T>::infinity()
-                                               : static_cast<T>(value);
-}
 
 bool same_rows(const RowsView& x, const RowsView& y) {
   if (x.is_sparse() != y.is_sparse() || x.rows() != y.rows() || x.cols() != y.cols()) return false;
@@ -92,95 +81,19 @@ Gram<T>::Gram(const Kernel& kernel, const RowsView& x, const RowsView& y)
     default:
       engine_ = sparse ? Engine::pairs : Engine::coordinates;
   }
-  y_ = prepare(y);
-  if (!symmetric_) x_ = prepare(x);
-  if (engine_ == Engine::product) set_centre();
-  set_squares(y_);
-  if (symmetric_)
-    x_ = y_;
-  else
-    set_squares(x_);
-}
-
-template <class T>
-typename Gram<T>::Side Gram<T>::prepare(const RowsView& rows) const {
-  Side side;
-  side.rows = rows;
-  side.tile = std::min(kGramTile, round_up(rows.rows(), 32));
-  if (form_.geometry == PairGeometry::any)  // few rows: every pair may be long work for a thread
-    side.tile = std::clamp<Index>(rows.rows() / 64, 1, kPairTile);
-  if (form_.geometry != PairGeometry::angle) return side;
-  side.factor.resize(rows.rows());
-  side.scale.resize(side.factor.size());
-  parallel_for(rows.rows(), 256, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      const double norm = std::sqrt(squared_norm(rows, i) + form_.bias * form_.bias);
-      side.factor[at] = norm > 0 ? 1 / norm : 0;
-      side.scale[at] = form_.homogeneous ? narrow<T>(norm) : T(norm > 0 ? 1 : 0);
-    }
-  });
-  return side;
-}
-
-template <class T>
-void Gram<T>::set_centre() {
-  const RowsView& rows = y_.rows;
-  const Index cols = packed(y_).cols(rows);
-  std::vector<double> sums(cols, 0.0);
-  std::vector<double> row(rows.cols());
-  const Index step = std::max<Index>(1, (rows.rows() + kCentreRows - 1) / kCentreRows);
-  const Index count = (rows.rows() + step - 1) / step;
-  for (Index i = 0; i < rows.rows(); i += step) {
-    const double factor = y_.factor.empty() ? 1 : y_.factor[i];
-    copy_row(rows, i, row);
-    for (std::size_t k = 0; k < row.size(); ++k) sums[k] += row[k] * factor;
-    if (form_.bias != 0) sums.back() += form_.bias * factor;
+  y_ = GramSide<T>(form_, y);
+  if (!symmetric_) x_ = GramSide<T>(form_, x);
+  if (engine_ == Engine::product) centre_ = y_.centre(form_);
+  if (engine_ == Engine::product || engine_ == Engine::sparse_product) {
+    y_.set_squares(form_, centre_, engine_ == Engine::product);
+    if (!symmetric_) x_.set_squares(form_, centre_, engine_ == Engine::product);
   }
-  centre_.resize(sums.size());
-  for (std::size_t k = 0; k < sums.size(); ++k)
-    centre_[k] = static_cast<T>(sums[k] / static_cast<double>(std::max<Index>(1, count)));
-}
-
-template <class T>
-PackedForm<T> Gram<T>::packed(const Side& side) const {
-  PackedForm<T> form;
-  form.before = side.factor;
-  if (form_.geometry == PairGeometry::squared_distance) form.after = form_.scale;
-  if (form_.geometry == PairGeometry::angle) form.bias = form_.bias;
-  form.centre = centre_;
-  return form;
-}
-
-/// Of the rows as they are packed, so that the rounding of packing cancels in D.
-template <class T>
-void Gram<T>::set_squares(Side& side) const {
-  if (engine_ != Engine::product && engine_ != Engine::sparse_product) return;
-  const PackedForm<T> form = packed(side);
-  const Index cols = form.cols(side.rows);
-  side.square.resize(side.rows.rows());
-  parallel_for(side.rows.rows(), 256, [&](Index begin, Index end) {
-    std::vector<T> row(engine_ == Engine::product ? cols : 0);
-    for (Index i = begin; i < end; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (engine_ == Engine::sparse_product) {
-        side.square[at] = form_.geometry == PairGeometry::angle
-                              ? T(side.factor[at] > 0 ? 1 : 0)
-                              : narrow<T>(squared_norm(side.rows, i) * form_.scale * form_.scale);
-        continue;
-      }
-      pack_rows(side.rows, i, i + 1, form, 0, cols, row.data(), cols);
-      double sums[4] = {};
-      for (std::size_t k = 0; k < row.size(); ++k)
-        sums[k % 4] += static_cast<double>(row[k]) * static_cast<double>(row[k]);
-      side.square[at] = narrow<T>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    }
-  });
+  if (symmetric_) x_ = y_;
 }
 
 template <class T>
 Index Gram<T>::chunk() const {
-  const Index cols = packed(x_).cols(x_.rows);
+  const Index cols = x_.packed(form_, centre_).cols(x_.rows);
   const Index longest = engine_ == Engine::product ? kMaxChunk : kSumChunk;
   const Index pieces = std::max<Index>(1, (cols + longest - 1) / longest);
   return std::max<Index>(1, (cols + pieces - 1) / pieces);
@@ -266,12 +179,13 @@ void Gram<T>::compute_tile(const Tile& tile, Index begin, Index end, MatrixView<
 /// the same shape and its bits do not depend on the rest.
 template <class T>
 void Gram<T>::products(const Tile& tile, Scratch& s) const {
-  const Index all = packed(x_).cols(x_.rows), piece = chunk(), stride = round_up(piece, 16) + 16;
+  const Index all = x_.packed(form_, centre_).cols(x_.rows), piece = chunk();
+  const Index stride = (piece + 15) / 16 * 16 + 16;
   s.x.resize(x_.tile, stride);
   s.y.resize(y_.tile, stride);
-  const auto pack = [&](const Side& side, Index begin, Index end, Index first, Index last,
+  const auto pack = [&](const GramSide<T>& side, Index begin, Index end, Index first, Index last,
                         Matrix<T>& out) {
-    pack_rows(side.rows, begin, end, packed(side), first, last, out.data(), stride);
+    pack_rows(side.rows, begin, end, side.packed(form_, centre_), first, last, out.data(), stride);
     std::fill_n(out.data() + (end - begin) * stride, (side.tile - (end - begin)) * stride, T{0});
   };
   if (all == 0) s.tile.fill(0);
@@ -289,7 +203,7 @@ template <class T>
 void Gram<T>::sparse_products(const Tile& tile, Scratch& s) const {
   sparse_dots(x_.rows.sparse(), tile.x_begin, tile.x_end, y_.rows.sparse(), tile.y_begin,
               tile.y_end, s.tile.data(), y_.tile);
-  const auto factor = [&](const Side& side, Index i) {
+  const auto factor = [&](const GramSide<T>& side, Index i) {
     return side.factor.empty() ? form_.scale : side.factor[i];
   };
   const double bias_square = form_.bias * form_.bias;
@@ -358,7 +272,7 @@ void Gram<T>::pair_numbers(const Tile& tile, Scratch& s) const {
 /// All values of a tile by the kernel itself.
 template <class T>
 void Gram<T>::pair_values(const Tile& tile, Scratch& s) const {
-  const auto widen = [](const Side& side, Index begin, Index end, Matrix<double>& out) {
+  const auto widen = [](const GramSide<T>& side, Index begin, Index end, Matrix<double>& out) {
     out.resize(end - begin, side.rows.cols());
     for (Index i = begin; i < end; ++i) copy_row(side.rows, i, out.row(i - begin));
   };

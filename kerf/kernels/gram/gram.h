@@ -26,13 +26,10 @@
 #include <vector>
 
 #include "kerf/core/view.h"
-#include "kerf/kernels/gram/gram_tile.h"
+#include "kerf/kernels/gram/gram_side.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf::detail {
-
-/// Blocks of rows that begin and end at multiples of this waste no work.
-inline constexpr Index kGramTile = 512;
 
 /// A Gram matrix, prepared once and computed by blocks of rows: a caller can write a matrix larger
 /// than memory block by block.  Keeps references to the kernel and the rows.  T: float or double.
@@ -54,22 +51,10 @@ class Gram {
  private:
   enum class Engine { product, sparse_product, coordinates, pairs };
 
-  /// One side of the matrix: its rows and what is known of each.
-  struct Side {
-    RowsView rows;
-    std::vector<double> factor;  // angle: 1 / |x|, 0 for a zero row
-    std::vector<T> scale;        // angle: |x| or 1, 0 for a zero row
-    std::vector<T> square;       // |p|^2
-    Index tile = 0;              // rows of a tile
-  };
   struct Tile;
   struct Scratch;
   static Scratch& scratch();
 
-  Side prepare(const RowsView& rows) const;
-  void set_centre();
-  void set_squares(Side& side) const;
-  PackedForm<T> packed(const Side& side) const;
   Index chunk() const;
 
   std::vector<Tile> tiles(Index begin, Index end) const;
@@ -86,7 +71,7 @@ class Gram {
   PairForm form_;
   Engine engine_;
   bool symmetric_;
-  Side x_, y_;
+  GramSide<T> x_, y_;
   std::vector<T> centre_;
 };
 

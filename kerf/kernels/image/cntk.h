@@ -85,6 +85,10 @@ class CntkKernel final : public Kernel {
   static constexpr const char* kPythonName = "CNTK";
   static constexpr const char* kSummary =
       "convolutional neural tangent kernel of infinitely wide networks on images";
+  static constexpr const char* kFormula =
+      "The tangent kernel of a convolutional ReLU network: NTK recursions on the windows of"
+      " two images, summed over pairs of pixels (`pooling='gap'`) or over equal pixels.  "
+      "Rows of images: `image='32x32x3'`.";
   static constexpr bool kConvolves = true;
 
   explicit CntkKernel(const Options& options);

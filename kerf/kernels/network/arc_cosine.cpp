@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "kerf/kernels/gram/pointwise.h"
-
 namespace kerf::detail {
 namespace {
 
@@ -84,16 +82,6 @@ double ArcCosineKernel::value(std::span<const double> x, std::span<const double>
 
 PairForm ArcCosineKernel::form() const {
   return {.geometry = PairGeometry::angle, .bias = bias_, .homogeneous = order_ == 1};
-}
-void ArcCosineKernel::pointwise(std::span<const float> number, std::span<const float> other,
-                                std::span<float> out) const {
-  if (order_ == 0) return pointwise::kappa0(number, other, out);
-  pointwise::nngp(1, number, other, out);
-}
-void ArcCosineKernel::pointwise(std::span<const double> number, std::span<const double> other,
-                                std::span<double> out) const {
-  if (order_ == 0) return pointwise::kappa0(number, other, out);
-  pointwise::nngp(1, number, other, out);
 }
 
 }  // namespace kerf::detail

@@ -16,7 +16,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/kernels/kernel.h"
+#include "kerf/kernels/gram/pointwise.h"
+#include "kerf/kernels/gram/pointwise_kernel.h"
 
 namespace kerf::detail {
 
@@ -53,20 +54,25 @@ struct ArcCosineOptions {
   }
 };
 
-class ArcCosineKernel final : public Kernel {
+class ArcCosineKernel final : public PointwiseKernel<ArcCosineKernel> {
  public:
   using Options = ArcCosineOptions;
   static constexpr const char* kName = "arccos";
   static constexpr const char* kPythonName = "ArcCosine";
   static constexpr const char* kSummary = "arc-cosine kernel of order 0 or 1 (one random layer)";
+  static constexpr const char* kFormula =
+      "Order 0: ``kappa0(a) = (pi - acos a) / pi``; order 1: ``|x| |y| kappa1(a)``, "
+      "kappa1(a) = (sqrt(1 - a^2) + a (pi - acos a)) / pi; a the cosine of the angle "
+      "between the rows with `bias` appended.";
 
   explicit ArcCosineKernel(const Options& options);
 
   PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T> other, std::span<T> out) const {
+    if (order_ == 0) return pointwise::kappa0(number, other, out);
+    pointwise::nngp(1, number, other, out);
+  }
 
  private:
   double value(std::span<const double> x, std::span<const double> y) const override;

@@ -8,18 +8,6 @@
 namespace kerf::detail {
 namespace {
 
-using Network = double (*)(Cosine, Index, const Activation&);
-
-/// `network` of angles given as 1 - cos and 1 + cos.
-template <class T>
-void of_angles(Network network, Index depth, const Activation& activation,
-               std::span<const T> number, std::span<const T> other, std::span<T> out) {
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    const double u = number[k], v = other[k];
-    out[k] = static_cast<T>(network({u < v ? 1 - u : v - 1, u, v}, depth, activation));
-  }
-}
-
 /// Networks of these depths with biases around the typical length of a row, bias by bias.
 std::vector<KernelCandidate> network_candidates(const DataLook& data,
                                                 std::initializer_list<int> depths,
@@ -61,59 +49,52 @@ double ntk_of_cosine(Cosine a, Index depth, const Activation& activation) {
   return ntk;
 }
 
-NngpKernel::NngpKernel(const Options& options)
+template <bool kTangent>
+WideNetworkKernel<kTangent>::WideNetworkKernel(const Options& options)
     : depth_(options.depth),
-      bias_(resolved(options.bias, "kernel nngp", "bias")),
-      activation_(options.activation) {}
-
-double NngpKernel::value(std::span<const double> x, std::span<const double> y) const {
-  const Angle angle = angle_between(x, y, bias_);
-  return angle.x_norm * angle.y_norm * nngp_of_cosine(angle.cosine, depth_, activation_);
-}
-
-PairForm NngpKernel::form() const {
-  return {.geometry = PairGeometry::angle, .bias = bias_, .homogeneous = true};
-}
-void NngpKernel::pointwise(std::span<const float> number, std::span<const float> other,
-                           std::span<float> out) const {
-  if (activation_.is_relu()) return pointwise::nngp(depth_, number, other, out);
-  of_angles(nngp_of_cosine, depth_, activation_, number, other, out);
-}
-void NngpKernel::pointwise(std::span<const double> number, std::span<const double> other,
-                           std::span<double> out) const {
-  if (activation_.is_relu()) return pointwise::nngp(depth_, number, other, out);
-  of_angles(nngp_of_cosine, depth_, activation_, number, other, out);
-}
-
-NtkKernel::NtkKernel(const Options& options)
-    : depth_(options.depth),
-      bias_(resolved(options.bias, "kernel ntk", "bias")),
+      bias_(resolved(options.bias, kTangent ? "kernel ntk" : "kernel nngp", "bias")),
       activation_(options.activation) {
+  if (!kTangent) return;
   // Activations whose derivative is large make kernels that grow exponentially with depth.
-  const double diagonal = ntk_of_cosine(Cosine::of(1), depth_, activation_);
+  const double diagonal = of_cosine(Cosine::of(1));
   KERF_REQUIRE(diagonal <= 1e30, usage,
                "kernel ntk: with this activation a network of depth {} has k(x, x) = {:.3g} |x|^2, "
                "which is too large; take a smaller {}",
                depth_, diagonal, spell("depth"));
 }
 
-double NtkKernel::value(std::span<const double> x, std::span<const double> y) const {
-  const Angle angle = angle_between(x, y, bias_);
-  return angle.x_norm * angle.y_norm * ntk_of_cosine(angle.cosine, depth_, activation_);
+template <bool kTangent>
+double WideNetworkKernel<kTangent>::of_cosine(const Cosine& a) const {
+  return (kTangent ? ntk_of_cosine : nngp_of_cosine)(a, depth_, activation_);
 }
 
-PairForm NtkKernel::form() const {
-  return {.geometry = PairGeometry::angle, .bias = bias_, .homogeneous = true};
+template <bool kTangent>
+double WideNetworkKernel<kTangent>::value(std::span<const double> x,
+                                          std::span<const double> y) const {
+  const Angle angle = angle_between(x, y, bias_);
+  return angle.x_norm * angle.y_norm * of_cosine(angle.cosine);
 }
-void NtkKernel::pointwise(std::span<const float> number, std::span<const float> other,
-                          std::span<float> out) const {
-  if (activation_.is_relu()) return pointwise::ntk(depth_, number, other, out);
-  of_angles(ntk_of_cosine, depth_, activation_, number, other, out);
+
+template <bool kTangent>
+template <class T>
+void WideNetworkKernel<kTangent>::of_numbers(std::span<const T> number, std::span<const T> other,
+                                             std::span<T> out) const {
+  if (activation_.is_relu()) {
+    if constexpr (kTangent)
+      pointwise::ntk(depth_, number, other, out);
+    else
+      pointwise::nngp(depth_, number, other, out);
+    return;
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const double u = number[k], v = other[k];  // 1 - cos and 1 + cos
+    out[k] = static_cast<T>(of_cosine({u < v ? 1 - u : v - 1, u, v}));
+  }
 }
-void NtkKernel::pointwise(std::span<const double> number, std::span<const double> other,
-                          std::span<double> out) const {
-  if (activation_.is_relu()) return pointwise::ntk(depth_, number, other, out);
-  of_angles(ntk_of_cosine, depth_, activation_, number, other, out);
-}
+
+template class WideNetworkKernel<false>;
+template class WideNetworkKernel<true>;
+template class PointwiseKernel<WideNetworkKernel<false>>;
+template class PointwiseKernel<WideNetworkKernel<true>>;
 
 }  // namespace kerf::detail

@@ -18,7 +18,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/kernels/kernel.h"
+#include "kerf/kernels/gram/pointwise_kernel.h"
 #include "kerf/kernels/network/activation.h"
 
 namespace kerf::detail {
@@ -43,50 +43,61 @@ struct NtkOptions {
 double nngp_of_cosine(Cosine a, Index depth, const Activation& activation = Activation());
 double ntk_of_cosine(Cosine a, Index depth, const Activation& activation = Activation());
 
-class NngpKernel final : public Kernel {
+/// What both have in common: `kTangent` tells the tangent kernel from the NNGP.
+template <bool kTangent>
+class WideNetworkKernel : public PointwiseKernel<WideNetworkKernel<kTangent>> {
  public:
   using Options = NtkOptions;
-  static constexpr const char* kName = "nngp";
-  static constexpr const char* kPythonName = "NNGP";
-  static constexpr const char* kSummary = "infinitely wide random network (Gaussian process)";
 
-  explicit NngpKernel(const Options& options);
-  static std::vector<KernelCandidate> candidates(const DataLook& data);
+  explicit WideNetworkKernel(const Options& options);
 
-  PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
+  PairForm form() const final {
+    return {.geometry = PairGeometry::angle, .bias = bias_, .homogeneous = true};
+  }
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T> other, std::span<T> out) const;
 
  private:
-  double value(std::span<const double> x, std::span<const double> y) const override;
+  double value(std::span<const double> x, std::span<const double> y) const final;
+  double of_cosine(const Cosine& a) const;
+
   Index depth_;
   double bias_;
   Activation activation_;
 };
 
-class NtkKernel final : public Kernel {
+extern template class PointwiseKernel<WideNetworkKernel<false>>;
+extern template class PointwiseKernel<WideNetworkKernel<true>>;
+extern template class WideNetworkKernel<false>;
+extern template class WideNetworkKernel<true>;
+
+class NngpKernel final : public WideNetworkKernel<false> {
  public:
-  using Options = NtkOptions;
+  static constexpr const char* kName = "nngp";
+  static constexpr const char* kPythonName = "NNGP";
+  static constexpr const char* kSummary = "infinitely wide random network (Gaussian process)";
+  static constexpr const char* kFormula =
+      "``|x| |y| S_L``, S_0 = a, S_l = kappa1(S_{l-1}): a wide random ReLU network with "
+      "`depth` = L hidden layers; a the cosine of the angle between the rows with `bias` "
+      "appended.  k(x, x) = |x|^2.";
+
+  using WideNetworkKernel::WideNetworkKernel;
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
+};
+
+class NtkKernel final : public WideNetworkKernel<true> {
+ public:
   static constexpr const char* kName = "ntk";
   static constexpr const char* kPythonName = "NTK";
   static constexpr const char* kSummary = "neural tangent kernel of an infinitely wide network";
+  static constexpr const char* kFormula =
+      "``|x| |y| T_L``, T_0 = S_0 = a, S_l = kappa1(S_{l-1}), T_l = T_{l-1} kappa0(S_{l-1})"
+      " + S_l: the neural tangent kernel of a ReLU network with `depth` = L hidden layers; "
+      "a the cosine of the angle between the rows with `bias` appended.  k(x, x) = (L + 1) "
+      "|x|^2.";
 
-  explicit NtkKernel(const Options& options);
+  using WideNetworkKernel::WideNetworkKernel;
   static std::vector<KernelCandidate> candidates(const DataLook& data);
-
-  PairForm form() const override;
-  void pointwise(std::span<const float> number, std::span<const float> other,
-                 std::span<float> out) const override;
-  void pointwise(std::span<const double> number, std::span<const double> other,
-                 std::span<double> out) const override;
-
- private:
-  double value(std::span<const double> x, std::span<const double> y) const override;
-  Index depth_;
-  double bias_;
-  Activation activation_;
 };
 
 }  // namespace kerf::detail

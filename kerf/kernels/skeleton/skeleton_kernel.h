@@ -37,6 +37,9 @@ class SkeletonKernel final : public Kernel {
   using Options = SkeletonOptions;
   static constexpr const char* kName = "skeleton";
   static constexpr const char* kSummary = "compositional kernel of a computation skeleton";
+  static constexpr const char* kFormula =
+      "The kernel of a computation skeleton: power series of means of base kernels, node by"
+      " node; `skeleton='circle 1, conv 4/2 relu, full relu'`, `image='24x24x3'`.";
 
   explicit SkeletonKernel(const Options& options) : SkeletonKernel(options.build()) {}
   explicit SkeletonKernel(Skeleton skeleton);

@@ -298,20 +298,19 @@ std::string label_of(const Offer& offer, const Params& given) {
   return label;
 }
 
-/// The first map that stands for the kernel; nothing if it does not take the options given.
-std::optional<MapCandidate> stand_in(const Offer& offer, const Params& given,
-                                     const DataSummary& summary, bool may_learn) {
-  const Params options = offer.candidate.options();
+}  // namespace
+
+std::optional<MapCandidate> stand_in(std::string_view kernel, const Params& options,
+                                     std::string label, const DataSummary& summary,
+                                     bool may_learn) {
   for (const FeatureMapEntry& map : feature_maps()) {
     if (map.stands_for == nullptr || (map.fit != nullptr && !may_learn)) continue;
-    if (auto own = map.stands_for(offer.kernel->name, options, summary))
-      return agree({map.name, std::move(*own), label_of(offer, given), offer.kernel->name, options},
-                   given);
+    if (auto own = map.stands_for(kernel, options, summary))
+      return MapCandidate{map.name, std::move(*own), std::move(label), std::string(kernel),
+                          options};
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
                                          const Scaling& scaling, bool may_learn) {
@@ -319,7 +318,9 @@ std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary&
   fixed.erase("features");
   std::vector<MapCandidate> candidates;
   for (const Offer& offer : offers(ScaledLook(summary, scaling))) {
-    auto candidate = stand_in(offer, fixed, summary, may_learn);
+    auto candidate = stand_in(offer.kernel->name, offer.candidate.options(), label_of(offer, fixed),
+                              summary, may_learn);
+    if (candidate) candidate = agree(std::move(*candidate), fixed);
     if (!candidate) continue;
     const auto same = [&](const MapCandidate& other) {
       return other.map == candidate->map && other.options == candidate->options;

@@ -44,6 +44,11 @@ inline bool may_learn_map(const FitOptions& options) {
   return !options.needs_features && !options.variance && options.checkpoint.empty();
 }
 
+/// The first map of the registry that stands for a kernel of these options, called `label`; nothing
+/// if none does.
+std::optional<MapCandidate> stand_in(std::string_view kernel, const Params& options,
+                                     std::string label, const DataSummary& summary, bool may_learn);
+
 struct MapChoiceOptions {
   Index features = 4096;  ///< of the fit to come
   Index seed = 1;

@@ -7,7 +7,8 @@
 #include <chrono>
 
 #include "kerf/features/automatic.h"
-#include "kerf/features/linear_features.h"
+#include "kerf/kernels/distance/shift_invariant.h"
+#include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/lambda/leave_one_out.h"
 #include "kerf/learn/lambda/pair_table.h"
 #include "kerf/learn/rows/training_rows.h"
@@ -21,7 +22,6 @@ constexpr Index kFeatures = 4096;     // of the maps that a linear model stands 
 constexpr double kWorthwhile = 0.02;  // of the error: what random features may cost
 constexpr double kTie = 1e-3;         // errors closer than this are equal
 constexpr int kStartStep = -1;
-constexpr const char* kLinear = "linear";
 
 /// The first rows of a sample whose rows were drawn at random.
 RowBlock first_rows(const RowBlock& sample, Index count) {
@@ -32,8 +32,19 @@ RowBlock first_rows(const RowBlock& sample, Index count) {
   return rows;
 }
 
+/// The map whose features are the rows themselves.
+const FeatureMapEntry& linear_map() {
+  return *std::ranges::find_if(feature_maps(), &FeatureMapEntry::keeps_rows);
+}
+
+auto find_linear(const MapChoice& choice) {
+  return std::ranges::find(choice.trials, linear_map().name,
+                           [](const auto& t) { return t.candidate.map; });
+}
+
 /// The errors of all kernels on scaled rows, best first.
-MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets, WeightsView weights) {
+MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets, WeightsView weights,
+                      const DataSummary& summary) {
   MapChoice choice;
   const Index n = rows.rows();
   choice.rounds.push_back({n, 0});
@@ -46,12 +57,14 @@ MapChoice try_kernels(const RowBlock& rows, MatrixView<const double> targets, We
     const auto [step, error] = problem.search(kStartStep, 2);
     choice.trials.push_back({std::move(candidate), {error}, step});
   };
-  attempt(*LinearFeatures::kernel({}), {LinearFeatures::kName, {}, kLinear, kLinear, {}});
+  const FeatureMapEntry& linear = linear_map();
+  attempt(*linear.kernel({}), {linear.name, {}, linear.name, linear.name, {}});
+  constexpr const char* kOther = GaussianKernel::kName;
   for (const double bandwidth : {1.0, 2.0}) {
-    const Params options{{"kernel", "gaussian"},
-                         {"bandwidth", format_number(bandwidth * distance)}};
-    attempt(*find_feature_map("rff").kernel(options),
-            {"rff", options, fmt::format("gaussian, bandwidth {:g}", bandwidth), "gaussian", {}});
+    const Params options{{"bandwidth", format_number(bandwidth * distance)}};
+    if (auto candidate = stand_in(
+            kOther, options, fmt::format("{}, bandwidth {:g}", kOther, bandwidth), summary, false))
+      attempt(*find_kernel(kOther).make(options), std::move(*candidate));
   }
   std::ranges::stable_sort(choice.trials, {}, [](const auto& t) { return t.errors.back(); });
   return choice;
@@ -69,8 +82,7 @@ bool may_be_linear(const FitJob& job, const Params& map_options) {
 }  // namespace
 
 bool SparseChoice::linear_does() const {
-  const auto linear =
-      std::ranges::find(kernels.trials, kLinear, [](const auto& t) { return t.candidate.kernel; });
+  const auto linear = find_linear(kernels);
   return linear != kernels.trials.end() &&
          linear->errors.back() <= (1 + kWorthwhile) * kernels.trials.front().errors.back();
 }
@@ -96,7 +108,7 @@ SparseChoice choose_for_sparse(const DataSummary& summary, const FitOptions& opt
     std::vector<double> weights;
     Targets(summary, options).encode(rows, targets, weights);
     make_scaling(kind, summary).apply(rows);
-    MapChoice kernels = try_kernels(rows, targets.view(), weights);
+    MapChoice kernels = try_kernels(rows, targets.view(), weights, summary);
     const double error = kernels.trials.front().errors.back();
     errors += fmt::format("{}{} {:.4g}", errors.empty() ? "" : ", ", name_of(kind), error);
     if (!best.kernels.trials.empty() && !(error < (1 - kTie) * least)) continue;
@@ -116,8 +128,7 @@ std::optional<MapChoice> prefers_linear(const FitJob& job, const Params& map_opt
                                         const SparseChoice& choice) {
   if (!may_be_linear(job, map_options) || !choice.linear_does()) return std::nullopt;
   MapChoice kernels = choice.kernels;
-  const auto linear =
-      std::ranges::find(kernels.trials, kLinear, [](const auto& t) { return t.candidate.kernel; });
+  const auto linear = kernels.trials.begin() + (find_linear(kernels) - kernels.trials.begin());
   std::rotate(kernels.trials.begin(), linear, linear + 1);
   kernels.reason = fmt::format(
       "of {} columns random features would be noise, and a linear model does as well as the exact "

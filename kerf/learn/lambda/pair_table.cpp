@@ -8,22 +8,19 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/kernels/gram/gram.h"
 #include "kerf/kernels/gram/gram_tile.h"
+#include "kerf/kernels/gram/pointwise_kernel.h"
 
 namespace kerf::detail {
 namespace {
 
 /// Not a kernel, but what gram.h makes kernels of: the number itself.
-class PairNumber final : public Kernel {
+class PairNumber final : public PointwiseKernel<PairNumber> {
  public:
   explicit PairNumber(PairGeometry geometry) : geometry_(geometry) {}
 
   PairForm form() const override { return {.geometry = geometry_}; }
-  void pointwise(std::span<const float> number, std::span<const float>,
-                 std::span<float> out) const override {
-    if (out.data() != number.data()) std::ranges::copy(number, out.begin());
-  }
-  void pointwise(std::span<const double> number, std::span<const double>,
-                 std::span<double> out) const override {
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
     if (out.data() != number.data()) std::ranges::copy(number, out.begin());
   }
 

@@ -26,55 +26,14 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/parallel.h"
-#include "kerf/learn/quality/classification_loss.h"
-#include "kerf/learn/quality/fit_quality.h"
-#include "kerf/learn/quality/temperature.h"
-#include "kerf/learn/solvers/sgd_state.h"
-#include "kerf/learn/solvers/solver.h"
+#include "kerf/learn/solvers/sgd.h"
 #include "kerf/linalg/blas.h"
-#include "kerf/linalg/row_products.h"
 
 namespace kerf::detail {
 namespace {
 
 constexpr double kWorthwhile = 1e-3;  // relative fall of the held-out loss
 constexpr Index kTrialRows = 2048;    // on which rates are tried
-constexpr Index kProductRows = 64;    // a piece of the scores of a batch
-
-Index score_count(const Problem& p) {
-  return p.options.loss != Loss::squared && p.outputs == 2 ? 1 : p.outputs;
-}
-
-/// What the rows held out tell about a fit beside a constant, gathered over an epoch.
-struct HeldOutRows {
-  bool classification;
-  LeftOutScores scores = {};
-  double weight = 0;
-  std::vector<double> sums = {}, squares = {};  // of the scaled targets
-
-  /// A row of the squared loss, whose scores are those of scaled targets.
-  void add(std::span<const double> y, std::span<const double> scaled, const SgdProgress& scale,
-           double row_weight) {
-    std::vector<double> own(scaled.size());
-    sums.resize(scaled.size());
-    squares.resize(scaled.size());
-    weight += row_weight;
-    for (std::size_t k = 0; k < scaled.size(); ++k) {
-      const double target = (y[k] - scale.origin.targets[k]) / scale.target_scale[k];
-      own[k] = scaled[k] * scale.target_scale[k] + scale.origin.targets[k];
-      sums[k] += row_weight * target;
-      squares[k] += row_weight * target * target;
-    }
-    if (classification) scores.add(own, std::ranges::max_element(y) - y.begin(), row_weight);
-  }
-  std::optional<FitQuality> quality(double loss, const std::string& how) const {
-    if (classification) return accuracy(scores, how);
-    double constant = 0;
-    for (std::size_t k = 0; k < sums.size(); ++k)
-      constant += squares[k] / weight - std::pow(sums[k] / weight, 2);
-    return explained(loss, constant / static_cast<double>(sums.size()), weight, how);
-  }
-};
 
 class SgdFit {
  public:
@@ -91,7 +50,8 @@ class SgdFit {
         state_(count_, problem.features),
         best_(count_, problem.features),
         folds_(std::min(options_.folds, rows.rows())),
-        held_out_(rows.fold_with_rows(folds_)) {
+        held_out_(rows.fold_with_rows(folds_)),
+        batches_(problem, rows, progress_) {
     KERF_REQUIRE(held_out_ >= 0, data,
                  "all rows are in one of {} folds, and sgd holds one out: take more {}", folds_,
                  spell("folds"));
@@ -102,20 +62,8 @@ class SgdFit {
  private:
   using Block = TrainingRows::InputBlock;
 
-  double row_gradient(const Block& block, Index row, std::span<double> scores);
-  /// Features of those rows into `batch_`.
-  void make_features(const Block& block, std::span<const Index> which);
-  /// Products of those rows and the weights into `products_`; returns what is to be added.
-  std::vector<double> multiply(const Block& block, std::span<const Index> which,
-                               const SgdState& state);
-  /// Scores of those rows, then loss and gradients in their place; returns summed loss.
-  double evaluate(const Block& block, std::span<const Index> which, const SgdState& s);
-  /// All batches of the first `rows` rows of a block; the mean loss before each step.
-  double learn(const Block& block, Index rows, SgdState& state, double rate);
   double find_rate(const Block& block);
   void prepare(const Block& block);
-  void in_order(const Block& block,
-                const std::function<void(std::span<const Index>)>& receive) const;
   void hold_out(const Block& block, double& loss, double& weight);
   std::optional<double> temperature();
   double epoch(Index number);
@@ -133,123 +81,28 @@ class SgdFit {
   SgdState state_, best_;
   Index folds_, held_out_;
   SgdProgress progress_;
-  InputRows inputs_;  // of a batch
-  Matrix<float> batch_, products_;
-  std::vector<double> scores_, intercept_gradient_;
-  std::optional<HeldOutRows> held_out_rows_;  // while such rows come
-  double accuracy_ = 0;                       // of the fold held out, in the last epoch
-  double right_ = 0;  // weight of rows whose largest score is their class's, since it was set to 0
+  SgdBatches batches_;
+  double accuracy_ = 0;  // of the fold held out, in the last epoch
 };
-
-/// Scores to derivatives, in place; returns the row's loss (of several targets: their mean).
-double SgdFit::row_gradient(const Block& block, Index row, std::span<double> scores) {
-  const auto y = block.y.row(row);
-  double value = 0;
-  if (loss_ == Loss::squared) {
-    if (held_out_rows_) held_out_rows_->add(y, scores, progress_, block.weights[row]);
-    for (std::size_t k = 0; k < scores.size(); ++k) {
-      const double rest =
-          scores[k] - (y[k] - progress_.origin.targets[k]) / progress_.target_scale[k];
-      value += rest * rest / static_cast<double>(scores.size());
-      scores[k] = 2 * rest;
-    }
-    return value;
-  }
-  const Index label = std::ranges::max_element(y) - y.begin();
-  const Index guess = scores.size() == 1 ? (scores[0] > 0 ? 1 : 0)
-                                         : std::ranges::max_element(scores) - scores.begin();
-  if (guess == label) right_ += block.weights[row];
-  if (held_out_rows_) held_out_rows_->scores.add(scores, label, block.weights[row]);
-  value = loss_value(loss_, label, scores);
-  std::vector<double> out(scores.size());
-  loss_gradient(loss_, label, scores, out);
-  std::ranges::copy(out, scores.begin());
-  return value;
-}
-
-void SgdFit::make_features(const Block& block, std::span<const Index> which) {
-  const auto size = static_cast<Index>(which.size());
-  batch_.resize(size, rows_.features());
-  const RowsView x = block.rows.is_sparse ? block.rows.x() : RowsView(block.rows.dense.view());
-  inputs_.make_room(x, size);
-  for (Index i = 0; i < size; ++i) inputs_.put(i, x, which[i]);
-  rows_.features(inputs_.x(), batch_.view());
-}
-
-std::vector<double> SgdFit::multiply(const Block& block, std::span<const Index> which,
-                                     const SgdState& state) {
-  make_features(block, which);
-  const auto size = static_cast<Index>(which.size());
-  products_.resize(size, count_);
-  parallel_for(size, kProductRows, [&](Index begin, Index end) {
-    rows_times(batch_.view().slice(begin, end), state.weights.view(),
-               products_.view().slice(begin, end));
-  });
-  std::vector<double> offset(count_);  // b - W c
-  parallel_for(count_, 1, [&](Index k, Index) {
-    const auto w = state.weights.row(k);
-    double sum = 0;
-    for (std::size_t j = 0; j < w.size(); ++j) sum += double{w[j]} * progress_.origin.features[j];
-    offset[k] = state.intercept[k] - sum;
-  });
-  return offset;
-}
-
-double SgdFit::evaluate(const Block& block, std::span<const Index> which, const SgdState& state) {
-  const std::vector<double> offset = multiply(block, which, state);
-  const auto size = static_cast<Index>(which.size());
-  std::ranges::fill(intercept_gradient_, 0.0);
-  double loss = 0;
-  for (Index i = 0; i < size; ++i) {
-    const Index row = which[i];
-    const double w = block.weights[row];
-    for (Index k = 0; k < count_; ++k) scores_[k] = products_(i, k) + offset[k];
-    loss += w * row_gradient(block, row, scores_);
-    for (Index k = 0; k < count_; ++k) {
-      const double g = w * scores_[k];
-      intercept_gradient_[k] += g;
-      products_(i, k) = static_cast<float>(g);
-    }
-  }
-  return loss;
-}
-
-double SgdFit::learn(const Block& block, Index rows, SgdState& state, double rate) {
-  const Index batches = (rows + options_.sgd.batch - 1) / options_.sgd.batch;
-  double loss = 0, weight = 0;
-  for (Index b = 0; b < batches; ++b) {
-    std::vector<Index> which;
-    double batch_weight = 0;
-    for (Index i = b; i < rows; i += batches) {
-      which.push_back(i);
-      batch_weight += block.weights[i];
-    }
-    if (!(batch_weight > 0)) continue;
-    loss += evaluate(block, which, state);
-    weight += batch_weight;
-    state.step({batch_.view(), products_.view(), intercept_gradient_, progress_.origin.features,
-                batch_weight},
-               {options_.sgd.schedule == Schedule::adagrad, rate, lambda_});
-  }
-  return weight > 0 ? loss / weight : 0;
-}
 
 /// The rate whose steps bring the loss down most on the first rows.
 double SgdFit::find_rate(const Block& block) {
-  double norm = 0;  // of the features in the batch that prepare() made
-  for (Index i = 0; i < batch_.rows(); ++i)
-    for (const float value : batch_.row(i)) norm += double{value} * value;
-  norm = std::max(norm / static_cast<double>(batch_.rows()), 1e-30);
+  const auto batch = batches_.features();  // that prepare() made
+  const Index features = batch.cols;
+  double norm = 0;
+  for (Index i = 0; i < batch.rows; ++i)
+    for (const float value : batch.row(i)) norm += double{value} * value;
+  norm = std::max(norm / static_cast<double>(batch.rows), 1e-30);
   const Index rows = std::min(block.rows.rows(), kTrialRows);
   double best = 0, least = std::numeric_limits<double>::infinity();
   for (int k = 0; k < 5; ++k) {
     const double rate =
         options_.sgd.schedule == Schedule::adagrad
-            ? 2 * std::pow(static_cast<double>(batch_.cols()), -(4 - k) / 8.0) / std::sqrt(norm)
+            ? 2 * std::pow(static_cast<double>(features), -(4 - k) / 8.0) / std::sqrt(norm)
             : std::pow(0.25, k) / norm;
-    SgdState trial(count_, batch_.cols());
-    learn(block, rows, trial, rate);
-    const double loss = learn(block, rows, trial, rate);
+    SgdState trial(count_, features);
+    batches_.learn(block, rows, trial, rate);
+    const double loss = batches_.learn(block, rows, trial, rate);
     if (loss < least) least = loss, best = rate;
   }
   KERF_REQUIRE(best > 0, numeric, "no learning rate brings the loss down: give {}",
@@ -262,8 +115,8 @@ void SgdFit::prepare(const Block& block) {
   std::vector<Index> first(static_cast<std::size_t>(
       std::min(block.rows.rows(), std::max<Index>(options_.sgd.batch, 256))));
   std::iota(first.begin(), first.end(), Index{0});
-  make_features(block, first);
-  progress_.origin = origin_of(batch_.view(), block.y);
+  batches_.make_features(block, first);
+  progress_.origin = origin_of(batches_.features(), block.y);
   for (Index t = 0; t < block.y.cols; ++t) {
     double squares = 0;
     for (Index i = 0; i < block.y.rows; ++i)
@@ -273,23 +126,10 @@ void SgdFit::prepare(const Block& block) {
   }
 }
 
-/// receive(row numbers) for one batch of a block's rows after the other.
-void SgdFit::in_order(const Block& block,
-                      const std::function<void(std::span<const Index>)>& receive) const {
-  std::vector<Index> which;
-  for (Index i = 0; i < block.rows.rows(); ++i) {
-    which.push_back(i);
-    if (static_cast<Index>(which.size()) < options_.sgd.batch && i + 1 < block.rows.rows())
-      continue;
-    receive(which);
-    which.clear();
-  }
-}
-
 /// Adds the loss and the weight of all rows of a block.
 void SgdFit::hold_out(const Block& block, double& loss, double& weight) {
-  in_order(block, [&](std::span<const Index> which) {
-    loss += evaluate(block, which, state_);
+  batches_.in_order(block, [&](std::span<const Index> which) {
+    loss += batches_.evaluate(block, which, state_);
     for (const Index i : which) weight += block.weights[i];
   });
 }
@@ -299,17 +139,16 @@ std::optional<double> SgdFit::temperature() {
   LeftOutScores left_out;
   rows_.for_each_input(folds_, held_out_, [&](const Block& block) {
     if (!block.held_out || left_out.enough()) return;
-    in_order(block, [&](std::span<const Index> which) {
-      const auto offset = multiply(block, which, best_);
+    batches_.in_order(block, [&](std::span<const Index> which) {
+      const auto offset = batches_.multiply(block, which, best_);
       for (Index i = 0; i < std::ssize(which); ++i) {
-        for (std::size_t k = 0; k < scores_.size(); ++k) {
-          scores_[k] = products_(i, static_cast<Index>(k)) + offset[k];
-          if (loss_ == Loss::squared)
-            scores_[k] = scores_[k] * progress_.target_scale[k] + progress_.origin.targets[k];
-        }
+        const auto scores = batches_.scores(i, offset);
+        if (loss_ == Loss::squared)
+          for (std::size_t k = 0; k < scores.size(); ++k)
+            scores[k] = scores[k] * progress_.target_scale[k] + progress_.origin.targets[k];
         const Index row = which[i];
         const auto y = block.y.row(row);
-        left_out.add(scores_, std::ranges::max_element(y) - y.begin(), block.weights[row]);
+        left_out.add(scores, std::ranges::max_element(y) - y.begin(), block.weights[row]);
       }
     });
   });
@@ -326,18 +165,18 @@ double SgdFit::epoch(Index number) {
       const Stopwatch watch(rows_.seconds().solve);
       if (progress_.origin.features.empty()) prepare(block);
       if (block.held_out) {
-        right_ = 0;
-        held_out_rows_.swap(rows);
+        batches_.right = 0;
+        batches_.held_out.swap(rows);
         hold_out(block, loss, weight);
-        held_out_rows_.swap(rows);
-        right += right_;
+        batches_.held_out.swap(rows);
+        right += batches_.right;
       } else {
         if (progress_.rate == 0)
           progress_.rate =
               options_.sgd.learning_rate ? *options_.sgd.learning_rate : find_rate(block);
         const bool falls = options_.sgd.schedule == Schedule::inverse;
-        learn(block, block.rows.rows(), state_,
-              falls ? progress_.rate / (1 + static_cast<double>(number)) : progress_.rate);
+        batches_.learn(block, block.rows.rows(), state_,
+                       falls ? progress_.rate / (1 + static_cast<double>(number)) : progress_.rate);
       }
     }
     rows_.seconds().solve -= rows_.seconds().features - features;
@@ -379,8 +218,6 @@ LinearModel SgdFit::model_of(const SgdState& state) const {
 
 LinearModel SgdFit::run() {
   progress_.best = std::numeric_limits<double>::infinity();
-  scores_.resize(count_);
-  intercept_gradient_.resize(scores_.size());
   if (checkpoint_)
     if (const auto kept = checkpoint_->load("state")) {
       progress_.load(*kept->arrays, state_.weights.cols(), outputs_);

@@ -1,0 +1,84 @@
+// A pass over the rows of a training source (scan.h): what it gathers row by row (scan.cpp), and what
+// comes of it in the end (scan_finish.cpp).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kerf/io/table/column_tally.h"
+#include "kerf/io/table/encoder.h"
+#include "kerf/io/table/raw_sample.h"
+#include "kerf/io/table/scan.h"
+#include "kerf/io/table/target_tally.h"
+
+namespace kerf::detail::io {
+
+class Scanner {
+ public:
+  Scanner(Reader& reader, const DataOptions& options, const std::string& name, rng::Key key,
+          PassGuard guard = {});
+
+  /// One pass over all rows.
+  void read_all(const Progress& progress);
+
+  /// Columns of words in which numbers occur too: their levels are known after another pass only.
+  std::set<Index> mixed_columns() const;
+  void know_mixed(std::set<Index> mixed) { mixed_ = std::move(mixed); }
+  PassGuard guard_for_next_pass() const {
+    PassGuard guard = guard_;
+    guard.rewind();
+    return guard;
+  }
+
+  /// What the rows were; once, after a pass.
+  ScanResult finish();
+
+ private:
+  bool is_category(Index column) const {
+    return mixed_.contains(column) || columns_.words(column) > columns_.numbers(column);
+  }
+  Role role_of(Index column) const {
+    if (column == kLabelColumn) return encoding_.labelled ? Role::target : Role::dropped;
+    return encoding_.kind == SourceKind::table ? encoding_.columns[column].role : Role::number;
+  }
+  std::string label_of(Index column) const {
+    if (column == kLabelColumn) return "label";
+    return column_label(encoding_.kind == SourceKind::table ? encoding_.columns[column].name : "",
+                        column);
+  }
+
+  void add(RawBlock& block);
+  void require_sample() const;
+  bool keeps(const RawBlock& block, std::span<const OddCell> odd);
+  void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
+  void note_range(const RawBlock& block, Index i);
+  bool inputs_are_bytes(std::span<const double> row) const;
+  void finish_table(ScanResult& result);
+  void finish_plain(ScanResult& result);
+  void note_words(Index column, const std::string& label, std::vector<std::string>& notes) const;
+  void finish_targets(ScanResult& result) const;
+  void finish_classes(DataSummary& summary) const;
+  void finish_image(DataSummary& summary) const;
+
+  Reader& reader_;
+  PassGuard guard_;
+  const Schema& schema_;
+  const DataOptions& options_;
+  const std::string& name_;
+  Encoding encoding_;
+  ColumnTally columns_;
+  TargetTally targets_;
+  std::vector<double> class_rows_;  // of Schema::classes
+  TargetRange range_;
+  std::vector<double> targets_of_row_;
+  RawSample sample_;
+  std::set<Index> mixed_;
+  Index weight_column_ = -1;
+  Index rows_ = 0, dropped_rows_ = 0, missing_cells_ = 0;
+  double weight_ = 0;
+  bool bytes_ = true;  // every input is a whole number 0 .. 255; looked at for --image only
+};
+
+}  // namespace kerf::detail::io
