@@ -125,6 +125,7 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   if (features_are_zero(*map_, first, plan_.scaling))
     warnings_.push_back(zero_features_warning(map));
   sums_.folds = options.lambda && !one_apart() ? 1 : options.folds;
+  if (wants_sample(options, targets_.classification())) sums_.sample.emplace(options.seed, 1);
   wants_sums_ = solver_traits(options.solver).keeps_sums;
   if (wants_sums_) require_sums_memory();
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
@@ -267,6 +268,7 @@ void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
     left_out_fold_ = fold;
     sums_.left_out.add(z_.view(), y_.view(), weights_);
   }
+  if (sums_.sample) sums_.sample->add(sums_.sums[fold].rows(), z_.view(), y_.view(), weights_);
   sums_.sums[fold].add(z_.view(), y_.view(), weights_);
 }
 
