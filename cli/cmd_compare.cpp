@@ -75,7 +75,9 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(fit.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, fit.scale);
+  settle_columns(data, fit.scale, std::ranges::all_of(specs, [](const MapSpec& spec) {
+                   return sees_differences(spec.map, spec.options);
+                 }));
   std::function<Score(const Model&)> test;
   const auto open_test = [&] {
     return kerf::open_test(data, arguments.test, arguments.test_labels);
@@ -91,6 +93,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
                                   common.memory_limit(), progress);
   if (test) found.validation = fmt::format("{}", fmt::join(arguments.test, ", "));
   clear_progress();
+  for (const auto& warning : found.warnings) print_warning(warning);
   const std::string command = recommended_command(arguments, common, found);
   if (!arguments.report.empty())
     write_text(arguments.report, compare_report(found, command, common.command_line));

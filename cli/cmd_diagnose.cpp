@@ -54,7 +54,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, options.scale);
+  settle_columns(data, options.scale, sees_differences(arguments.map, params));
   const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
                                    options, common.memory_limit(), progress);
   clear_progress();
@@ -67,7 +67,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
                         size.features));
         break;
       }
-  for (const auto& warning : found.warnings) fmt::print(stderr, "kerf: warning: {}\n", warning);
+  for (const auto& warning : found.warnings) print_warning(warning);
   if (!arguments.report.empty())
     write_text(arguments.report, diagnose_report(found, common.command_line));
   if (common.json)

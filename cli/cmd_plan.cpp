@@ -64,10 +64,11 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
-  settle_columns(data, options.scale);
+  settle_columns(data, options.scale, sees_differences(arguments.map, arguments.map_options));
   const Plan plan = make_plan(*data.source, data.summary, arguments.map, arguments.map_options,
                               options, common.memory_limit(), progress);
   clear_progress();
+  for (const auto& warning : plan.warnings) print_warning(warning);
   Params fit_options;
   if (plan.fit_lambda) fit_options["lambda"] = format_number(*plan.fit_lambda);
   if (arguments.plan_options.contains("scale"))

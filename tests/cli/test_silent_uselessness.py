@@ -63,6 +63,9 @@ def test_noise_constants_and_outliers_are_told(kerf, table, tmp_path):
     x[17, 0] = 1e12
     write(tmp_path / "outlier.csv", np.column_stack([x, y]), ["a", "b", "y"])
     assert "'a': a few values such as 1e+12 in row 17" in kerf("fit", "outlier.csv").err
+    x[17, 0], y[31] = 0, 1e12
+    write(tmp_path / "target.csv", np.column_stack([x, y]), ["a", "b", "y"])
+    assert "the target: a few values such as 1e+12 in row 31" in kerf("fit", "target.csv").err
 
 
 def test_a_header_of_numbers_is_known_by_the_model_that_has_it(kerf, tmp_path):

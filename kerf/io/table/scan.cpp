@@ -10,6 +10,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
+#include "kerf/io/class_names.h"
 #include "kerf/io/table/column_tally.h"
 #include "kerf/io/table/encoder.h"
 #include "kerf/io/table/raw_sample.h"
@@ -77,7 +78,10 @@ class Scanner {
     }
     return mixed;
   }
-  void know_mixed(std::set<Index> mixed) { mixed_ = std::move(mixed); }
+  void know_mixed(std::set<Index> mixed) {
+    mixed_ = std::move(mixed);
+    reader_.keep_words({mixed_.begin(), mixed_.end()});
+  }
   PassGuard guard_for_next_pass() const {
     PassGuard guard = guard_;
     guard.rewind();
@@ -144,9 +148,12 @@ void Scanner::add(RawBlock& block) {
       continue;
     }
     for (const OddCell& cell : odd)
-      if (role_of(cell.column) == Role::number) columns_.add_odd(block, cell, options_.max_levels);
+      if (cell.is_number)
+        columns_.add_level(cell.column, number_name(block.text(cell)), options_.max_levels);
+      else if (role_of(cell.column) == Role::number)
+        columns_.add_odd(block, cell, options_.max_levels);
     for (const Index column : mixed_)
-      if (const double value = block.cells(i, column); !std::isnan(value))
+      if (const double value = block.cells(i, column); !block.words_kept && !std::isnan(value))
         columns_.add_level(column, format_number(value), options_.max_levels);
     add_targets(block, i, odd);
     sample_.offer(block, i, rows_, begin, end);
@@ -297,9 +304,27 @@ void Scanner::finish_table(ScanResult& result) {
   }
 }
 
+/// The first two levels that are one number.
+std::optional<std::pair<std::string, std::string>> equal_numbers(
+    const std::map<std::string, Index>& levels) {
+  std::map<std::string, std::string> seen;
+  for (const auto& [level, count] : levels) {
+    const std::string value = exact_number(level);
+    if (value.empty()) continue;
+    const auto [same, is_new] = seen.emplace(value, level);
+    if (!is_new) return std::pair(same->second, level);
+  }
+  return std::nullopt;
+}
+
 /// Words are one input each: says where that is hardly what was meant.
 void Scanner::note_words(Index column, const std::string& label,
                          std::vector<std::string>& notes) const {
+  if (const auto equal = equal_numbers(columns_.levels(column)))
+    notes.push_back(
+        fmt::format("{} has {} and {}, equal numbers written differently: taken for "
+                    "two words",
+                    label, quoted(equal->first), quoted(equal->second)));
   constexpr Index kFewestRows = 20;
   const auto words = static_cast<Index>(columns_.levels(column).size());
   if (columns_.decimal_commas(column))
@@ -386,7 +411,10 @@ ScanResult Scanner::finish() {
   if (encoding_.kind == SourceKind::pixels && options_.missing != Missing::error)
     encoding_.means = summary.mean;
   finish_targets(result);
-  if (summary.task == Task::regression) summary.target_scale = range_.scales();
+  if (summary.task == Task::regression) {
+    summary.target_scale = range_.scales();
+    summary.target_deviation = range_.deviations();
+  }
   encoding_.task = summary.task;
   encoding_.classes = summary.classes;
   if (!options_.image.empty() && !schema_.bytes) encoding_.is_bytes = bytes_;

@@ -238,6 +238,15 @@ TEST(DataWarnings, NameTheColumnTheValueAndTheRowOfAnOutlier) {
               Contains(HasSubstr("column 1: a few values such as 1e+12 in row 17")));
 }
 
+TEST(DataWarnings, NameTheValueAndTheRowOfAnOutlierInTheTarget) {
+  Data data = make_data(1);
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Not(Contains(HasSubstr("the target"))));
+  data.y(23, 0) = -1e9;
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Contains(HasSubstr("the target: a few values such as -1e+09 in row 23")));
+}
+
 TEST(DataWarnings, WhatDoesNotVaryIsTold) {
   Data data = make_data(1);
   for (Index i = 0; i < kRows; ++i) data.x(i, 1) = 7;

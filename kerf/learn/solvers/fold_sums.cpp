@@ -121,6 +121,12 @@ void take_scores(const LeftOutScores& scores, Index folds, FitReport& outcome) {
 
 LinearModel solve_fold_sums(const FoldSums& kept, bool classification, const FitOptions& options,
                             const Progress& progress, FitReport& outcome) {
+  KERF_REQUIRE(
+      options.lambda || !kept.one_apart() || options.validation == Validation::gcv, usage,
+      "the fit was given its lambda and kept the sums of one fold and those of all others: "
+      "two parts so uneven cannot choose another; give {} or {}, or fit again without a "
+      "lambda",
+      spell("lambda"), spell("validation", "gcv"));
   const bool sampled = wants_sample(options, classification) && kept.sample;
   SolvedSums solved =
       solve_sums(kept.sums, sampled ? &*kept.sample : nullptr, options, progress, outcome);
