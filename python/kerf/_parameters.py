@@ -56,11 +56,6 @@ def knows_image(map, options):
     return any(o["name"] == "image" for o in entry["options"])
 
 
-def convolves(map, options):
-    """Whether it looks at neighbouring pixels."""
-    return (MAPS.get(map) or KERNELS.get(options.get("kernel"), {"convolves": False}))["convolves"]
-
-
 def parameters_of(task):
     first = [Parameter("map", _kerf.default_map, "str | FeatureTransformer", "str or transformer",
                        "name of a feature map (" + ", ".join(MAPS) + "); 'auto': chosen for the data, with its kernel and options; 'exact': no features but the "

@@ -31,6 +31,17 @@ k(x, y) = \\|x'\\| \\|y'\\| kappa1(a) or kappa0(a), a the cosine of the angle be
 }
 
 
+_CONVOLVES = {kernel["name"]: kernel["convolves"] for kernel in _kerf.list_kernels()}
+
+
+def convolves(map, options):
+    """Whether a map, or the kernel that the options name, looks at neighbouring pixels."""
+    if options.get("kernel") in _CONVOLVES:
+        return _CONVOLVES[options["kernel"]]
+    entry = MAPS.get(map, {"convolves": False})
+    return entry["convolves"] and all(o["name"] != "kernel" for o in entry["options"])  # those have a kernel of tables unless another is named
+
+
 def ignores_offsets(map, given):
     """Whether the kernel of a map with these options (as text) depends on differences of rows alone: then a constant may be taken off every row."""
     return _kerf.ignores_offsets(map, given)
@@ -61,7 +72,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         given = {o["name"]: to_text(getattr(self, python_name(o["name"]))) for o in MAPS[self._map_name]["options"]}
         rows = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
-        if MAPS[self._map_name]["convolves"]:
+        if convolves(self._map_name, given):
             require_image(type(self).__name__, given["image"], self._columns.image)
         if "image" in given:
             given["image"] = plain_image(given["image"])

@@ -17,10 +17,10 @@ from ._blocks import Blocks
 from ._columns import check_rows, open_table, plain_image, refuse_what_would_be_lost, require_image, target_names, use_rows
 from ._labels import class_name, label_type_of
 from ._options import make_init, python_name, seed_of, to_text
-from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, convolves, docstring, given, knows_image, options_from_text, parameters_of
+from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, docstring, given, knows_image, options_from_text, parameters_of
 from ._progress import Progress
 from ._threads import with_n_jobs
-from .features import MAPS, FeatureTransformer, ignores_offsets, warn_of_idle_options
+from .features import MAPS, FeatureTransformer, convolves, ignores_offsets, warn_of_idle_options
 
 __all__ = ["KernelRidge", "KernelClassifier"]
 

@@ -281,7 +281,7 @@ def test_flat_rows_to_a_map_of_images_are_not_one_pixel():
                       kerf.KernelRidge(map=kerf.CNTKRF(features=16))):
         with pytest.raises(ValueError, match="image='HxWxC'"):
             estimator.fit(flat, y)
-    images, rows = (kerf.KernelRidge(map="cntk-rf", features=16, lambda_=1e-3, image="8x8x1").fit(X, y) for X in (A, flat))
+    images, rows = (kerf.KernelRidge(map="cntk-rf", features=16, lambda_=1e-3, scale="none", image="8x8x1").fit(X, y) for X in (A, flat))
     np.testing.assert_array_equal(images.predict(A), rows.predict(flat))
     assert kerf.CNTKRF(features=16, image="8x8x1").fit(flat).options_["image"] == "8x8x1"
     assert kerf.CNTKRF(features=16, image="1x1x64").fit(flat).options_["image"] == "1x1x64"  # who says so gets one pixel

@@ -98,7 +98,7 @@ def test_refit_says_what_fit_would_say(kerf):
     again = ["refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-9", "-o", "again.kerf"]
     assert "rounding in sums" in kerf(*again, "--json").json["warnings"][0]
     assert "kerf: warning: rounding in sums" in kerf(*again).err
-    assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1", "-o", "again.kerf", "--json").json["warnings"] == []
+    assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-3", "-o", "again.kerf", "--json").json["warnings"] == []
 
 
 def test_other_targets_are_another_fit(kerf, tmp_path):

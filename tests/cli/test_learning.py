@@ -92,7 +92,7 @@ def test_a_map_of_zeros_is_said(kerf, tmp_path):
 
 def test_plan_and_compare_say_that_maps_are_of_zeros(kerf, tmp_path):
     small_table(tmp_path / "rows.csv")
-    network = ["--depth", "3", "--bias", "0"]
+    network = ["--depth", "6", "--bias", "0"]
     for target in (["--kernel-error", "0.5"], ["--validation-error", "0.5"]):
         plan = kerf("plan", "rows.csv", "--map", "grad-rf", *network, *target, "--most", "64", "--seeds", "6", "--json", "--report", "plan.html")
         assert "are 0 on these rows" in plan.err and any("6 maps of" in words for words in plan.json["warnings"]), plan.err
