@@ -97,7 +97,7 @@ def test_plan_and_compare_say_that_maps_are_of_zeros(kerf, tmp_path):
         plan = kerf("plan", "rows.csv", "--map", "grad-rf", *network, *target, "--most", "64", "--seeds", "6", "--json", "--report", "plan.html")
         assert "are 0 on these rows" in plan.err and any("6 maps of" in words for words in plan.json["warnings"]), plan.err
         assert "are 0 on these rows" in (tmp_path / "plan.html").read_text()
-    compare = kerf("compare", "rows.csv", "--maps", "grad-rf,rff", "--features", "8", *network, "--seeds", "6", "--json", "--report", "compare.html")
+    compare = kerf("compare", "rows.csv", "--maps", "grad-rf,rff", "--features", "32", *network, "--seeds", "6", "--json", "--report", "compare.html")
     (words,) = compare.json["warnings"]
     assert words.split(" of ")[1] == "6 maps" and "grad-rf" in words and words in compare.err.replace("kerf: warning: ", "")
     assert "are 0 on these rows" in (tmp_path / "compare.html").read_text()
