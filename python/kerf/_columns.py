@@ -205,11 +205,12 @@ def parse_image(text):
     return None if found is None else tuple(int(side or 1) for side in found.groups())
 
 
-def require_image(name, said, image):
-    """Rows of a map that looks at neighbouring pixels must be images: flat ones would be one pixel."""
-    if not image and said in (None, "auto"):
-        raise ValueError(f"{name} looks at neighbouring pixels, and flat rows do not say which are: say image='HxWxC', as in image='8x8x3', or pass images of shape "
-                         f"(n, height, width, channels)")
+def one_pixel(name, said, image):
+    """What is wrong with rows of a map that looks at neighbouring pixels: flat ones would be one pixel.  "": nothing."""
+    if image or said not in (None, "auto"):
+        return ""
+    return (f"{name} looks at neighbouring pixels, and flat rows do not say which are: say image='HxWxC', as in image='8x8x3', or pass images of shape "
+            "(n, height, width, channels)")
 
 
 def _images(X, image, first=None, strict=True):

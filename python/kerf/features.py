@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _kerf
 from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
-from ._columns import image_text, learn_rows, plain_image, require_image, use_rows
+from ._columns import image_text, learn_rows, one_pixel, plain_image, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
 from ._threads import N_JOBS, with_n_jobs
 
@@ -72,8 +72,9 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         given = {o["name"]: to_text(getattr(self, python_name(o["name"]))) for o in MAPS[self._map_name]["options"]}
         rows = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
-        if convolves(self._map_name, given):
-            require_image(type(self).__name__, given["image"], self._columns.image)
+        # No error: scikit-learn's contract is that any estimator takes any table.
+        if convolves(self._map_name, given) and (words := one_pixel(type(self).__name__, given["image"], self._columns.image)):
+            warnings.warn(words, stacklevel=3)
         if "image" in given:
             given["image"] = plain_image(given["image"])
         self.seed_ = seed_of(self.random_state)

@@ -14,7 +14,7 @@ import numpy as np
 from . import _kerf
 from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights
 from ._blocks import Blocks
-from ._columns import check_rows, open_table, plain_image, refuse_what_would_be_lost, require_image, target_names, use_rows
+from ._columns import check_rows, one_pixel, open_table, plain_image, refuse_what_would_be_lost, target_names, use_rows
 from ._labels import class_name, label_type_of
 from ._options import make_init, python_name, seed_of, to_text
 from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, docstring, given, knows_image, options_from_text, parameters_of
@@ -123,8 +123,8 @@ class _Learner(Blocks, BaseEstimator):
         """The rows as they were given, and the library's table of them with targets and weights."""
         rows, checked = check_rows(self, X, y, image=self._said_image(), takes_missing=self.missing != "error", **checks, **self._checks_of_y())
         name = self._name_of_map()
-        if convolves(name, {"kernel": self.kernel}):
-            require_image(f"map {name!r}", self._said_image(), rows.image)
+        if convolves(name, {"kernel": self.kernel}) and (words := one_pixel(f"map {name!r}", self._said_image(), rows.image)):
+            raise ValueError(words)
         targets = self._learn_targets(checked) if new_targets else self._use_targets(checked)
         self._has_images = bool(rows.image or (any(self._image_options()) and self._said_image()))
         self.seed_ = seed_of(self.random_state)
