@@ -49,6 +49,7 @@ void RowSample::add(Index first, MatrixView<const float> z, MatrixView<const dou
                     WeightsView weights) {
   features_ = z.cols;
   outputs_ = y.cols;
+  z_.reserve(std::min(most_, rows() + z.rows) * features_);  // growing bit by bit would leave holes
   for (Index i = 0; i < z.rows; ++i) {
     const Index number = first + i;
     const auto example = static_cast<std::uint64_t>(number / copies_);
