@@ -66,7 +66,10 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage, "--test and --holdout both say which rows to score on: give one");
   files_of(arguments, arguments.report).reads(arguments.test).reads(arguments.test_labels).check();
   const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_settled(arguments.data, data_options, fit.seed, fit.scale, progress);
+  const bool differences = std::ranges::all_of(
+      specs, [](const MapSpec& spec) { return sees_differences(spec.map, spec.options); });
+  Dataset data =
+      open_settled(arguments.data, data_options, fit.seed, fit.scale, differences, progress);
   std::function<Score(const Model&)> test;
   const auto open_test = [&] {
     return detail::open_test(data, arguments.test, arguments.test_labels);
@@ -82,6 +85,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
                                   common.memory_limit(), progress);
   if (test) found.validation = fmt::format("{}", fmt::join(arguments.test, ", "));
   clear_progress();
+  for (const auto& warning : found.warnings) print_warning(warning);
   const std::string command = recommended_command(arguments, common, found);
   if (!arguments.report.empty())
     write_text(arguments.report, compare_report(found, command, common.command_line));

@@ -47,7 +47,8 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   entry.complete(params);
   files_of(arguments, arguments.report).check();
   const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale, progress);
+  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale,
+                              sees_differences(arguments.map, params), progress);
   const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
                                    options, common.memory_limit(), progress);
   clear_progress();
@@ -60,7 +61,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
                         size.features));
         break;
       }
-  for (const auto& warning : found.warnings) fmt::print(stderr, "kerf: warning: {}\n", warning);
+  for (const auto& warning : found.warnings) print_warning(warning);
   if (!arguments.report.empty())
     write_text(arguments.report, diagnose_report(found, common.command_line));
   if (common.json)

@@ -60,7 +60,7 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
   const bool wide = arguments.precision == "double" && !data.summary.is_sparse;
   if (wide) data.keep_double();
-  settle_columns(data, options.scale);
+  settle_columns(data, options.scale, ignores_offsets(entry, arguments.kernel_options));
   const Scaling scaling = make_scaling(options.scale, data.summary);
   const Params params = resolve_automatic(
       entry, rows_as_they_are(entry.options(), arguments.kernel_options), data.summary, scaling);

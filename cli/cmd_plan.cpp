@@ -57,10 +57,12 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
                 "--holdout is for --validation-error: other targets hold out no rows");
   files_of(arguments, arguments.report).check();
   const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale, progress);
+  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale,
+                              sees_differences(arguments.map, arguments.map_options), progress);
   const Plan plan = make_plan(*data.source, data.summary, arguments.map, arguments.map_options,
                               options, common.memory_limit(), progress);
   clear_progress();
+  for (const auto& warning : plan.warnings) print_warning(warning);
   Params fit_options;
   if (plan.fit_lambda) fit_options["lambda"] = format_number(*plan.fit_lambda);
   if (arguments.plan_options.contains("scale"))

@@ -253,9 +253,9 @@ Json quality_json(const std::optional<FitQuality>& quality) {
 Json options_json(const Params& options) { return options_as<Json>(options); }
 
 Dataset open_settled(const std::vector<std::string>& paths, const DataOptions& options, Index seed,
-                     ScaleKind scale, const Progress& progress) {
+                     ScaleKind scale, bool differences, const Progress& progress) {
   Dataset data = open_dataset(paths, options, rng::Key{static_cast<std::uint64_t>(seed)}, progress);
-  settle_columns(data, scale);
+  settle_columns(data, scale, differences);
   return data;
 }
 

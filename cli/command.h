@@ -177,9 +177,10 @@ Files files_of(const Arguments& arguments, const std::string& output) {
       .writes(output);
 }
 
-/// The rows of these files, their columns as a fit of this scale would have them.
+/// The rows of these files, their columns as a fit of this scale would have them.  `differences`: all
+/// that is looked at are differences of rows (sees_differences).
 Dataset open_settled(const std::vector<std::string>& paths, const DataOptions& options, Index seed,
-                     ScaleKind scale, const Progress& progress);
+                     ScaleKind scale, bool differences, const Progress& progress);
 
 /// A file that appears whole or not at all.
 void write_text(const std::string& path, const std::string& text);

@@ -66,6 +66,39 @@ Params without_idle(std::span<const OptionInfo> options, const Params& complete)
   return matter;
 }
 
+namespace {
+
+/// Any number for what is left to the data.
+Params with_numbers(const std::vector<OptionInfo>& options, Params params) {
+  for (const OptionInfo& option : options)
+    if (option.type == OptionType::automatic)
+      if (std::string& value = params.try_emplace(option.name, "auto").first->second;
+          value == "auto")
+        value = "1";
+  return params;
+}
+
+}  // namespace
+
+bool ignores_offsets(const Kernel& kernel) {
+  const PairGeometry geometry = kernel.form().geometry;
+  return geometry != PairGeometry::any && geometry != PairGeometry::angle;
+}
+
+bool ignores_offsets(const FeatureMapEntry& map, const Params& options) try {
+  Params known = options;
+  known.erase("features");  // may be auto, and a kernel has none
+  return ignores_offsets(*map.kernel(with_numbers(map.options(), map.complete(known))));
+} catch (const Error&) {
+  return false;
+}
+
+bool ignores_offsets(const KernelEntry& kernel, Params options) try {
+  return ignores_offsets(*kernel.make(with_numbers(kernel.options(), std::move(options))));
+} catch (const Error&) {
+  return false;
+}
+
 bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const Scaling& scaling) {
   RowBlock row;
   MemorySource rows(summary.sample.x(), {}, 1);

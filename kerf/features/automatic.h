@@ -41,6 +41,13 @@ std::string why_idle(std::span<const OptionInfo> options, const std::string& nam
 /// `complete` without the options that cannot matter, for people to read.
 Params without_idle(std::span<const OptionInfo> options, const Params& complete);
 
+/// Whether a kernel is of differences of rows: a constant may be taken off all of them.
+bool ignores_offsets(const Kernel& kernel);
+/// The same of the kernel that a map has with these options, in which anything may be left to the data;
+/// false for options that the map will refuse.
+bool ignores_offsets(const FeatureMapEntry& map, const Params& options);
+bool ignores_offsets(const KernelEntry& kernel, Params options);
+
 /// Whether all features of all rows of the sample are 0, as those of a network none of whose units
 /// fires on them: nothing can be learned from such a map.  Of other maps it looks at one row.
 bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const Scaling& scaling);

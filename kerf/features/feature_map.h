@@ -82,6 +82,9 @@ struct FeatureMapEntry {
                                          const MapState& state);
   /// Memory that restore() takes; fitting may have taken far more.
   Index (*restored_bytes)(Index in_dim, const Params& params, const MapState& state);
+  /// What `bytes` is while it learns from so many rows, where fewer rows than features take less; null: as
+  /// `bytes`.
+  Index (*bytes_to_fit)(Index in_dim, const Params& params, Index rows) = nullptr;
   /// Works out what is "auto" (kernels/automatic.h); null: nothing is.
   void (*resolve)(OpenOptions& options) = nullptr;
   /// It looks at neighbouring pixels: images are scaled channel by channel for it (scaling.h).
@@ -162,6 +165,10 @@ constexpr FeatureMapEntry feature_map_entry() {
     entry.restore = [](Index in_dim, const Params& params, rng::Key key, const MapState& state) {
       return Map::restore(in_dim, map_options<Map>(params), key, state);
     };
+    if constexpr (requires(const typename Map::Options& o) { Map::bytes_to_fit(1, o, 1); })
+      entry.bytes_to_fit = [](Index in_dim, const Params& params, Index rows) {
+        return Map::bytes_to_fit(in_dim, map_options<Map>(params), rows);
+      };
     entry.restored_bytes = [](Index in_dim, const Params& params, const MapState& state) {
       return Map::restored_bytes(in_dim, map_options<Map>(params), state);
     };

@@ -41,6 +41,25 @@ T by_column(const Scaling& scaling, std::size_t column, T x) {
   return scaling.factor.empty() ? x : (x - scaling.centre[column]) * scaling.factor[column];
 }
 
+double by_column(const Scaling& scaling, std::size_t column, double x) {
+  return scaling.exact_factor.empty()
+             ? by_column<double>(scaling, column, x)
+             : (x - scaling.exact_centre[column]) * scaling.exact_factor[column];
+}
+
+double common_factor(const Scaling& scaling, double /*of*/) {
+  return scaling.exact_common_factor != 0 ? scaling.exact_common_factor : scaling.common_factor;
+}
+float common_factor(const Scaling& scaling, float /*of*/) { return scaling.common_factor; }
+
+/// Remembers both precisions of a column's scaling.
+void put_column(double centre, double factor, Scaling& scaling) {
+  scaling.exact_centre.push_back(centre);
+  scaling.exact_factor.push_back(factor);
+  scaling.centre.push_back(static_cast<float>(centre));
+  scaling.factor.push_back(static_cast<float>(factor));
+}
+
 /// How far a number that is `outside` beyond the range's end stays beyond it.
 template <class T>
 T drawn_back(T outside, T half, bool& is_far) {
@@ -81,7 +100,7 @@ bool scale_columns(const Scaling& scaling, std::span<T> values, const std::int32
     for (std::size_t k = 0; k < values.size(); ++k)
       values[k] = in_range(scaling, at(k), values[k], is_far);
   if (scaling.common_factor != 1)
-    for (T& value : values) value *= scaling.common_factor;
+    for (T& value : values) value *= common_factor(scaling, value);
   return is_far;
 }
 
@@ -115,9 +134,7 @@ void scale_channels(const DataSummary& summary, Scaling& scaling) {
   for (std::size_t k = 0; k < columns; ++k) {
     const double m = mean[k % channels], s = square[k % channels];
     const double deviation = std::sqrt(std::max(0.0, s - m * m));
-    scaling.centre.push_back(static_cast<float>(m));
-    scaling.factor.push_back(
-        deviation > kNoVariance * std::sqrt(s) ? static_cast<float>(1 / deviation) : 0.0f);
+    put_column(m, deviation > kNoVariance * std::sqrt(s) ? 1 / deviation : 0, scaling);
   }
 }
 
@@ -222,7 +239,10 @@ Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {
   require_visible_columns(summary);
   Scaling scaling;
   const bool by_column = kind != ScaleKind::unit && kind != ScaleKind::none;
-  if (summary.is_bytes && !by_column) scaling.common_factor = 1.0f / 255;
+  if (summary.is_bytes && !by_column) {
+    scaling.common_factor = 1.0f / 255;
+    scaling.exact_common_factor = 1.0 / 255;
+  }
   scaling.unit_rows = kind == ScaleKind::unit;
   if (kind == ScaleKind::channel) scale_channels(summary, scaling);
   if (kind != ScaleKind::standard && kind != ScaleKind::rms) return scaling;
@@ -231,16 +251,16 @@ Scaling make_scaling(ScaleKind kind, const DataSummary& summary) {
                "{} would centre sparse rows and fill them; take {}", spell("scale", "standard"),
                spell("scale", "rms"));
   const std::size_t columns = summary.mean.size();
-  scaling.centre.assign(columns, 0.0f);
-  scaling.factor.assign(columns, 1.0f);
   for (std::size_t k = 0; k < columns; ++k) {
-    if (is_one_hot(summary, k)) continue;
+    if (is_one_hot(summary, k)) {
+      put_column(0, 1, scaling);
+      continue;
+    }
     const double root_mean_square = std::sqrt(summary.mean_square[k]);
     const double mean = kind == ScaleKind::standard ? summary.mean[k] : 0;
     const double deviation = std::sqrt(std::max(0.0, summary.mean_square[k] - mean * mean));
     const bool varies = deviation > kNoVariance * root_mean_square;
-    scaling.centre[k] = static_cast<float>(mean);
-    scaling.factor[k] = varies ? static_cast<float>(1 / deviation) : 0.0f;
+    put_column(mean, varies ? 1 / deviation : 0, scaling);
   }
   return scaling;
 }

@@ -38,6 +38,9 @@ struct Scaling {
   bool unit_rows = false;     ///< last: divide a row by its length
   /// Range of each column after its factor; empty: numbers are not drawn back to it.
   std::vector<float> lower, upper;
+  /// The same before rounding, for rows in double (RowBlock::wide); empty, 0: as above.
+  std::vector<double> exact_centre = {}, exact_factor = {};
+  double exact_common_factor = 0;
 
   /// Scales the block's rows in place, and says how many have a number far outside the range.
   /// Sparse rows become dense where zeros do not stay zeros.

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+
+#include "kerf/core/options.h"
 
 namespace kerf::detail::io {
 namespace {
@@ -68,12 +71,19 @@ std::string class_key(std::string_view text) {
   return number.empty() ? std::string(text) : number;
 }
 
-ClassNames::ClassNames(const std::vector<std::string>& classes) {
+std::string number_name(std::string_view text) {
+  constexpr double kLargest = 9007199254740992;  // 2^53
+  const double value = parse_number(text).value_or(0);
+  const bool as_written = has_leading_zeros(text) || std::abs(value) >= kLargest;
+  return as_written ? std::string(text) : format_number(value);
+}
+
+ClassNames::ClassNames(const std::vector<std::string>& classes, bool by_number) {
   std::set<std::string> plain;  // numbers that a class without zeros in front has
   for (std::size_t k = 0; k < classes.size(); ++k) {
     const auto number = static_cast<Index>(k);
     by_text_.emplace(classes[k], number);
-    const std::string value = exact_number(classes[k]);
+    const std::string value = by_number ? exact_number(classes[k]) : std::string();
     if (value.empty()) continue;
     const auto [entry, is_new] = by_number_.emplace(value, number);
     if (!has_leading_zeros(classes[k])) {

@@ -104,5 +104,37 @@ TEST_F(ClassLabels, OfOtherFilesMatchByTheirNumber) {
   EXPECT_THAT(targets(*stripped), ElementsAre(0, 1)) << "as spreadsheets write them";
 }
 
+/// The inputs of all rows.
+std::vector<std::vector<float>> inputs(RowSource& source) {
+  const RowBlock all = read_all(source);
+  std::vector<std::vector<float>> rows;
+  for (Index i = 0; i < all.rows(); ++i)
+    rows.emplace_back(all.dense.row(i).begin(), all.dense.row(i).end());
+  return rows;
+}
+
+// A column that is words for the most part: numbers among them are words, by the rule of labels.
+TEST_F(ClassLabels, NumbersAmongTheWordsOfAnInputStayApart) {
+  auto data = open("a,1\n007,2\n7,1\nb,2\n7.0,1\nc,2\nd,1\n");
+  EXPECT_THAT(data.encoding.columns[0].levels, ElementsAre("007", "7", "a", "b", "c", "d"));
+  ASSERT_EQ(data.notes.size(), 1u);
+  EXPECT_THAT(data.notes[0], HasSubstr("'007' and '7', equal numbers written differently"));
+  const auto rows = inputs(*data.source);
+  EXPECT_EQ(rows[1], (std::vector<float>{1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(rows[2], (std::vector<float>{0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(rows[4], rows[2]) << "7.0 is 7";
+  auto other = open_for_model({folder_.write("n.csv", "7.00,1\n007,1\na,2\n")}, data.encoding, {});
+  const auto new_rows = inputs(*other);
+  EXPECT_EQ(new_rows[0], rows[2]);
+  EXPECT_EQ(new_rows[1], rows[1]);
+  EXPECT_EQ(new_rows[2], rows[0]);
+}
+
+TEST_F(ClassLabels, WordsThatADoubleWouldMergeStayApartInInputs) {
+  auto data = open("a,1\n9007199254740992,2\n9007199254740993,1\nb,2\nc,1\nd,2\n");
+  EXPECT_THAT(data.encoding.columns[0].levels,
+              ElementsAre("9007199254740992", "9007199254740993", "a", "b", "c", "d"));
+}
+
 }  // namespace
 }  // namespace kerf::detail::io

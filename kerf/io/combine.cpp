@@ -34,6 +34,7 @@ class LabelledReader final : public Reader {
     else
       rows_->keep_spelling(column);
   }
+  void keep_words(const std::vector<Index>& columns) override { rows_->keep_words(columns); }
 
   bool next(RawBlock& block, Index max_rows) override {
     const bool more = rows_->next(block, max_rows);
@@ -81,7 +82,7 @@ class ChainReader final : public Reader {
     } else {
       at_ = 0;
       reader_ = open_(0);
-      reader_->keep_spelling(spelled_);
+      ask_again();
     }
   }
   double progress() const override {
@@ -91,18 +92,27 @@ class ChainReader final : public Reader {
     spelled_ = column;
     reader_->keep_spelling(column);
   }
+  void keep_words(const std::vector<Index>& columns) override {
+    words_ = columns;
+    reader_->keep_words(columns);
+  }
 
   bool next(RawBlock& block, Index max_rows) override {
     while (!reader_->next(block, max_rows)) {
       if (at_ + 1 >= names_.size()) return false;
       reader_ = open_(++at_);
-      reader_->keep_spelling(spelled_);
+      ask_again();
       check();
     }
     return true;
   }
 
  private:
+  /// A reader that was just opened knows nothing.
+  void ask_again() {
+    reader_->keep_spelling(spelled_);
+    reader_->keep_words(words_);
+  }
   void check() const {
     const Schema& now = reader_->schema();
     KERF_REQUIRE(now.columns == schema_.columns, data, "{} has {} columns, but {} has {}",
@@ -122,6 +132,7 @@ class ChainReader final : public Reader {
   Schema schema_;
   std::size_t at_ = 0;
   Index spelled_ = kNoColumn;
+  std::vector<Index> words_;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ void RawBlock::clear() {
   weights.clear();
   odd.clear();
   odd_text.clear();
+  words_kept = false;
   lines.clear();
   label_lines.clear();
   spelling.clear();

@@ -39,7 +39,8 @@ inline constexpr Index kLabelColumn = -1;
 /// No column at all.
 inline constexpr Index kNoColumn = -2;
 
-/// A cell that is not a finite number: a missing one, a word, something like 1e400.
+/// A cell that is not a finite number: a missing one, a word, something like 1e400.  Or a number whose
+/// text is wanted.
 struct OddCell {
   Index row = 0;     ///< in the block
   Index column = 0;  ///< or kLabelColumn
@@ -47,6 +48,8 @@ struct OddCell {
   std::size_t text_begin = 0, text_size = 0;
   Index below = 0;       ///< lines between the first line of its row and its own
   bool is_word = false;  ///< of a typed source: not missing, whatever it looks like
+  bool is_number =
+      false;  ///< of a column that keep_words() asked for; its value stands in its place
 };
 
 /// Consecutive rows as they stand in a file.  Readers reuse its memory.
@@ -60,6 +63,7 @@ struct RawBlock {
   std::vector<double> weights;  ///< one per row when weighted
   std::vector<OddCell> odd;     ///< in order of rows (labels of a row may come last)
   std::string odd_text;         ///< the texts of `odd`
+  bool words_kept = false;      ///< numbers of columns of words are listed in `odd`
   std::vector<Index> lines;     ///< line of each row, from 1; empty: the file has no lines
   std::vector<Index> label_lines;
   std::vector<std::string> spelling;  ///< cells of the column that keep_spelling() asked for
@@ -104,6 +108,9 @@ class Reader {
   virtual bool next(RawBlock& block, Index max_rows) = 0;
   /// Asks for RawBlock::spelling of one column (or kLabelColumn); formats without text ignore it.
   virtual void keep_spelling(Index) {}
+  /// Asks for the texts of the numbers in these columns of words, where 007 and 7 differ: listed in
+  /// RawBlock::odd as numbers.  Formats without text ignore it.
+  virtual void keep_words(const std::vector<Index>&) {}
   /// Share of the file that has been read, 0 .. 1; 0 when not known.
   virtual double progress() const { return 0; }
 };

@@ -44,10 +44,14 @@ void require_map_memory(const Recipe& recipe, Index bytes, Index memory_limit) {
 }  // namespace
 
 std::shared_ptr<MapState> Recipe::fit(RowSource& rows, Index memory_limit, const Progress& progress,
-                                      Matrix<float>* penalty) {
+                                      Matrix<float>* penalty, std::optional<Index> count) {
   const FeatureMapEntry& entry = find_feature_map(map);
   if (entry.fit == nullptr) return nullptr;
-  require_map_memory(*this, entry.bytes(in_dim, options), memory_limit);
+  require_map_memory(*this,
+                     count && entry.bytes_to_fit != nullptr
+                         ? entry.bytes_to_fit(in_dim, options, *count)
+                         : entry.bytes(in_dim, options),
+                     memory_limit);
   auto learned =
       std::make_shared<MapState>(entry.fit(rows, options, rng::Key{seed}.child("map"), progress));
   if (penalty != nullptr) *penalty = take_penalty(*learned);

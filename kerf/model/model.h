@@ -32,9 +32,11 @@ struct Recipe {
 
   /// Data-dependent maps learn from the rows (scaled); others have nothing to learn.  The state may
   /// be folded (fitted_map.h) when the weights are known.  `penalty`: where a penalty may take the
-  /// place of a compression, it goes there, and features are those before the compression.
+  /// place of a compression, it goes there, and features are those before the compression.  `count`:
+  /// how many rows there are, where that is known: few take less memory.
   std::shared_ptr<MapState> fit(RowSource& rows, Index memory_limit = 0,
-                                const Progress& progress = {}, Matrix<float>* penalty = nullptr);
+                                const Progress& progress = {}, Matrix<float>* penalty = nullptr,
+                                std::optional<Index> count = {});
   /// Memory that make() takes.
   Index bytes() const;
   /// Checks the options and, against `memory_limit` (0: what is available), the size.

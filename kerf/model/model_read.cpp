@@ -160,7 +160,9 @@ Model read_parts(const json& header, std::string_view bytes) {
   model.recipe.options = recipe.at("options").get<Params>();
   model.recipe.seed = recipe.at("seed").get<std::uint64_t>();
   model.recipe.in_dim = checked_index(recipe.at("in_dim"), kMaxColumns);
-  model.scaling.common_factor = header.at("scaling").at("common_factor").get<float>();
+  const double common_factor = header.at("scaling").at("common_factor").get<double>();
+  model.scaling.common_factor = static_cast<float>(common_factor);
+  model.scaling.exact_common_factor = common_factor;
   model.scaling.unit_rows = header.at("scaling").at("unit_rows").get<bool>();
   if (!header.at("encoding").is_null())
     model.encoding = Encoding::from_json(header.at("encoding").dump());
@@ -179,8 +181,10 @@ Model read_parts(const json& header, std::string_view bytes) {
   }
   model.training = read_training(header.at("training"));
   ArrayReader arrays(header.at("arrays"), bytes);
-  model.scaling.centre = narrowed<float>(arrays.vector<double>("centre"));
-  model.scaling.factor = narrowed<float>(arrays.vector<double>("factor"));
+  model.scaling.exact_centre = arrays.vector<double>("centre");
+  model.scaling.exact_factor = arrays.vector<double>("factor");
+  model.scaling.centre = narrowed<float>(model.scaling.exact_centre);
+  model.scaling.factor = narrowed<float>(model.scaling.exact_factor);
   if (arrays.has("lower")) {  // earlier files have no range
     model.scaling.lower = narrowed<float>(arrays.vector<double>("lower"));
     model.scaling.upper = narrowed<float>(arrays.vector<double>("upper"));

@@ -42,6 +42,9 @@ void add_rows(const InputRows& rows, ArrayWriter& arrays) {
   arrays.add("row_offsets", std::span(rows.sparse.offsets));
 }
 
+/// Whether rows come to it in double.
+bool has_wide_rows(const Model& model) { return model.encoding && model.encoding->wide; }
+
 }  // namespace
 
 json header_of(const Model& model, const json& arrays) {
@@ -52,7 +55,11 @@ json header_of(const Model& model, const json& arrays) {
         {"options", recipe.options},
         {"seed", recipe.seed},
         {"in_dim", recipe.in_dim}}},
-      {"scaling", {{"common_factor", scaling.common_factor}, {"unit_rows", scaling.unit_rows}}},
+      {"scaling",
+       {{"common_factor", has_wide_rows(model) && scaling.exact_common_factor != 0
+                              ? scaling.exact_common_factor
+                              : double{scaling.common_factor}},
+        {"unit_rows", scaling.unit_rows}}},
       {"encoding", model.encoding ? json::parse(model.encoding->to_json()) : json()},
       {"task", name_of(model.task)},
       {"classes", model.classes},
@@ -78,8 +85,14 @@ json header_of(const Model& model, const json& arrays) {
 
 void add_arrays(const Model& model, ArrayWriter& arrays) {
   const Scaling& scaling = model.scaling;
-  arrays.add_numbers("centre", {scaling.centre.begin(), scaling.centre.end()});
-  arrays.add_numbers("factor", {scaling.factor.begin(), scaling.factor.end()});
+  // Rounded where single precision is all that is wanted.
+  if (has_wide_rows(model) && !scaling.exact_factor.empty()) {
+    arrays.add_numbers("centre", scaling.exact_centre);
+    arrays.add_numbers("factor", scaling.exact_factor);
+  } else {
+    arrays.add_numbers("centre", {scaling.centre.begin(), scaling.centre.end()});
+    arrays.add_numbers("factor", {scaling.factor.begin(), scaling.factor.end()});
+  }
   if (!scaling.lower.empty()) {
     arrays.add_numbers("lower", {scaling.lower.begin(), scaling.lower.end()});
     arrays.add_numbers("upper", {scaling.upper.begin(), scaling.upper.end()});

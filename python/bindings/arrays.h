@@ -60,9 +60,6 @@ py::array_t<T> copy_of(MatrixView<const T> matrix) {
 /// Options as Python hands them over, and as Python wants to see them.
 py::list describe(const std::vector<OptionInfo>& options);
 
-/// Whether a kernel depends on the differences of rows alone.
-bool ignores_offsets(const Kernel& kernel);
-
 /// While it lives the GIL is free and Ctrl-C stops the library between pieces of its work.
 class Released {
  public:

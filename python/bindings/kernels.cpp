@@ -12,6 +12,7 @@ py::list list_kernels() {
     all.append(py::dict(py::arg("name") = entry.name, py::arg("summary") = entry.summary,
                         py::arg("python_name") = entry.python_name,
                         py::arg("formula") = entry.formula,
+                        py::arg("convolves") = entry.convolves,
                         py::arg("options") = describe(entry.options())));
   return all;
 }
@@ -100,11 +101,6 @@ py::array_t<double> kernel_diagonal(const std::string& name, const Params& param
 }
 
 }  // namespace
-
-bool ignores_offsets(const Kernel& kernel) {
-  const PairGeometry geometry = kernel.form().geometry;
-  return geometry != PairGeometry::any && geometry != PairGeometry::angle;
-}
 
 void add_kernels(py::module_& module) {
   module.def("list_kernels", &list_kernels);

@@ -109,6 +109,7 @@ py::list list_maps() {
     all.append(py::dict(
         py::arg("name") = entry.name, py::arg("summary") = entry.summary,
         py::arg("python_name") = entry.python_name, py::arg("formula") = entry.formula,
+        py::arg("convolves") = entry.convolves,
         py::arg("learned") = entry.fit != nullptr, py::arg("options") = describe(entry.options())));
   return all;
 }
@@ -130,27 +131,10 @@ Params resolve_map(const std::string& name, const Params& params, py::handle x,
   return entry.complete(resolve_automatic(entry, complete, summary, Scaling()));
 }
 
-/// Any number for what is left to the data.
-Params with_numbers(const std::vector<OptionInfo>& options, Params params) {
-  for (const OptionInfo& option : options)
-    if (option.type == OptionType::automatic)
-      if (std::string& value = params.try_emplace(option.name, "auto").first->second;
-          value == "auto")
-        value = "1";
-  return params;
-}
-
 /// Whether a constant may be taken off every row, for a map (or map exact) with these options.
-bool map_ignores_offsets(const std::string& map, Params params) try {
-  if (map != kExactMap) {
-    const FeatureMapEntry& entry = find_feature_map(map);
-    return ignores_offsets(*entry.kernel(with_numbers(entry.options(), entry.complete(params))));
-  }
-  const auto kernel = params.extract("kernel");
-  if (!kernel) return false;
-  const KernelEntry& entry = find_kernel(kernel.mapped());
-  return ignores_offsets(*entry.make(with_numbers(entry.options(), std::move(params))));
-} catch (const Error&) {  // no such map, or options that it will refuse
+bool map_ignores_offsets(const std::string& map, const Params& params) try {
+  return sees_differences(map, params);
+} catch (const Error&) {  // no such map or kernel
   return false;
 }
 

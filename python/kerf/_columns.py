@@ -155,7 +155,7 @@ def use_rows(estimator, X):
 
 def check_rows(estimator, X, y="no_validation", *, image=None, takes_missing=False, **checks):
     """Rows to learn from, and y.  `image`: the shape "8x8x3" that was said of images, or None."""
-    X, image, channels_first = _images(X, parse_image(image))
+    X, image, channels_first = _images(X, parse_image(image), channels_come_first(image))
     words = [_is_category(X.iloc[:, j]) for j in range(X.shape[1])] if is_frame(X) else []
     rows, y = _validated(estimator, X, y, True, any(words), takes_missing, checks)
     return Given(rows, _names_of(estimator, rows), image, channels_first, words), y
@@ -170,7 +170,7 @@ def check_again(estimator, X, y="no_validation", **checks):
         raise ValueError(f"X has the shape {X.shape}, but the training rows had {estimator.n_features_in_} columns: reshape it to two dimensions")
     if any(columns.words) and not is_frame(X):
         raise ValueError(f"the model was trained on categories, which it finds by their columns: pass a frame with {columns.names or 'its columns'}")
-    X, image, channels_first = _images(X, columns.image)
+    X, image, channels_first = _images(X, columns.image, columns.channels_first, strict=False)
     rows, y = _validated(estimator, X, y, False, any(columns.words), columns.missing != "error", checks)
     return Given(rows, _names_of(estimator, rows), image, channels_first, columns.words), y
 
@@ -182,17 +182,42 @@ def _names_of(estimator, rows):
     return None if names is None else [str(name) for name in names]
 
 
+_ORDERS = {", channels first": True, ", channels last": False}
+
+
+def plain_image(text):
+    """What the library takes of "8x8x3, channels first"."""
+    for words in _ORDERS:
+        if isinstance(text, str) and text.endswith(words):
+            return text[:-len(words)]
+    return text
+
+
+def channels_come_first(text):
+    """Whether it was said so; None: nothing was said."""
+    return next((first for words, first in _ORDERS.items() if isinstance(text, str) and text.endswith(words)), None)
+
+
 def parse_image(text):
     """(height, width, channels) of "8x8x3" or "8x8"; None for what is automatic (or wrong: the library says so)."""
+    text = plain_image(text)
     found = re.fullmatch(r"(\d+)x(\d+)(?:x(\d+))?", text) if isinstance(text, str) else None
     return None if found is None else tuple(int(side or 1) for side in found.groups())
 
 
-def _images(X, image):
+def one_pixel(name, said, image):
+    """What is wrong with rows of a map that looks at neighbouring pixels: flat ones would be one pixel.  "": nothing."""
+    if image or said not in (None, "auto"):
+        return ""
+    return (f"{name} looks at neighbouring pixels, and flat rows do not say which are: say image='HxWxC', as in image='8x8x3', or pass images of shape "
+            "(n, height, width, channels)")
+
+
+def _images(X, image, first=None, strict=True):
     """X, the (height, width, channels) of its images or None, and whether their channels come first.
 
-    `image` is the shape that was said or learned: it tells channels first from channels last.  Without it only what is plain is taken: a last axis
-    of 1, 3 or 4 channels, or bytes of grey images.
+    `image` is the shape that was said or learned: it tells channels first from channels last, where it fits one of them only; `first` says it in any
+    case (`strict`), or where both fit.  Without a shape only what is plain is taken: a last axis of 1, 3 or 4 channels, or bytes of grey images.
     """
     if not isinstance(X, np.ndarray) or X.ndim not in (3, 4):
         return X, None, False
@@ -201,16 +226,22 @@ def _images(X, image):
     channels_first = (*sides[1:], sides[0]) if X.ndim == 4 else None
     if image is None:
         _require_plain(X, sides, channels_first)
-    elif shape != image and channels_first == image:
+        return X, shape, False
+    fits = [order for order, sides in ((False, shape), (True, channels_first)) if sides == image and (not strict or first in (None, order))]
+    if not fits:
+        order = "" if first is None or not strict else ", channels first" if first else ", channels last"
+        raise ValueError(f"X has the shape {X.shape}: these are no images of {image_text(image)}{order}")
+    if len(fits) == 2 and image[0] == image[1] == image[2] > 1 and first is None:
+        raise ValueError(f"X has the shape {X.shape}, in which it is not plain where the channels are: say image='{image_text(image)}, channels first' or "
+                         f"image='{image_text(image)}, channels last'")
+    if (first if len(fits) == 2 else fits[0]):
         return X, image, True
-    elif shape != image:
-        raise ValueError(f"X has the shape {X.shape}: these are no images of {image_text(image)}")
     return X, shape, False
 
 
-def flatten_images(X, image=None):
+def flatten_images(X, image=None, first=None):
     """Images as rows, channels last; X itself if it has two dimensions."""
-    X, shape, channels_first = _images(X, image)
+    X, shape, channels_first = _images(X, image, first)
     return X if shape is None else (np.moveaxis(X, 1, -1) if channels_first else np.ascontiguousarray(X)).reshape(len(X), -1)
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 
 from . import _kerf
-from ._columns import check_rows, image_text, open_table
+from ._columns import check_rows, image_text, open_table, plain_image
 from ._options import python_name, seed_of, to_text
 from ._progress import Progress
 from .features import MAPS, FeatureTransformer, ignores_offsets
@@ -43,6 +44,13 @@ def _unbounded(found):
     if isinstance(found, dict):
         return {name: math.inf if value is None and name in ("risk_factor", "condition_number") else _unbounded(value) for name, value in found.items()}
     return [_unbounded(value) for value in found] if isinstance(found, list) else found
+
+
+def _told(found):
+    """What the program prints as warnings."""
+    for words in found.get("warnings", ()):
+        warnings.warn(words, stacklevel=3)
+    return found
 
 
 def _path(report):
@@ -98,9 +106,11 @@ def diagnose(map, X, *, lambda_=1e-4, sample=1000, seeds=1, features=None, scale
     with Progress(progress) as callback:
         data = open_table(looker, given, given.table(), {"target": "none"}, scale=scale, centre=scale == "none" and ignores_offsets(map._map_name, options),
                           seed=seed, memory=_memory(memory_limit), progress=callback)
+        if "image" in options:
+            options["image"] = plain_image(options["image"])
         if looker._columns.image and options.get("image") == "auto":
             options["image"] = image_text(looker._columns.image)
-        return _unbounded(json.loads(_kerf.diagnose(data, map._map_name, options, sizes, texts, command, _path(report), _memory(memory_limit), callback)))
+        return _told(_unbounded(json.loads(_kerf.diagnose(data, map._map_name, options, sizes, texts, command, _path(report), _memory(memory_limit), callback))))
 
 
 def _check_model(model):
@@ -147,8 +157,8 @@ def plan(model, X, y, *, epsilon=0, kernel_error=0, validation_error=0, report=N
     shown = ", ".join(f"{n}={v!r}" for n, v in {"epsilon": epsilon, "kernel_error": kernel_error, "validation_error": validation_error, **options}.items() if v)
     fit = " ".join(repr(model).split())
     with Progress(model.progress) as callback:
-        return json.loads(_kerf.plan(learner._open(*given, callback), name, map_options, texts, f"{fit} with features={{}}", f"python: kerf.plan({fit}, X, y, {shown})",
-                                     _path(report), learner._memory(), callback))
+        return _told(json.loads(_kerf.plan(learner._open(*given, callback), name, map_options, texts, f"{fit} with features={{}}", f"python: kerf.plan({fit}, X, y, {shown})",
+                                           _path(report), learner._memory(), callback)))
 
 
 def _spec(map):
@@ -195,5 +205,5 @@ def compare(model, X, y, *, maps=("rff", "arccos", "ntk-rf"), features=(256, 102
     specs = [_spec(map) for map in maps]
     command = f"python: kerf.compare({' '.join(repr(model).split())}, X, y, maps={[label for label, _, _ in specs]}, features={list(features)}, seeds={seeds})"
     with Progress(model.progress) as callback:
-        return json.loads(_kerf.compare(learner._open(*given, callback), specs, sorted({int(m) for m in features}), texts, learner._fit_options(), command, _path(report),
-                                        learner._memory(), callback))
+        return _told(json.loads(_kerf.compare(learner._open(*given, callback), specs, sorted({int(m) for m in features}), texts, learner._fit_options(), command, _path(report),
+                                              learner._memory(), callback)))

@@ -11,13 +11,24 @@ import numpy as np
 
 from . import _kerf
 from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
-from ._columns import image_text, learn_rows, use_rows
+from ._columns import image_text, learn_rows, one_pixel, plain_image, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
 from ._threads import N_JOBS, with_n_jobs
 
 __all__ = []
 
 MAPS = {entry["name"]: entry for entry in _kerf.list_maps()}
+
+
+_CONVOLVES = {kernel["name"]: kernel["convolves"] for kernel in _kerf.list_kernels()}
+
+
+def convolves(map, options):
+    """Whether a map, or the kernel that the options name, looks at neighbouring pixels."""
+    if options.get("kernel") in _CONVOLVES:
+        return _CONVOLVES[options["kernel"]]
+    entry = MAPS.get(map, {"convolves": False})
+    return entry["convolves"] and all(o["name"] != "kernel" for o in entry["options"])  # those have a kernel of tables unless another is named
 
 
 def ignores_offsets(map, given):
@@ -50,6 +61,11 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         given = {o["name"]: to_text(getattr(self, python_name(o["name"]))) for o in MAPS[self._map_name]["options"]}
         rows = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
+        # No error: scikit-learn's contract is that any estimator takes any table.
+        if convolves(self._map_name, given) and (words := one_pixel(type(self).__name__, given["image"], self._columns.image)):
+            warnings.warn(words, stacklevel=3)
+        if "image" in given:
+            given["image"] = plain_image(given["image"])
         self.seed_ = seed_of(self.random_state)
         if self._columns.image and given.get("image") == "auto":
             given["image"] = image_text(self._columns.image)

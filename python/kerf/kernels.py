@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _kerf
 from ._base import is_sparse
-from ._columns import as_float, csr_rows, flatten_images, parse_image, refuse_what_would_be_lost
+from ._columns import as_float, channels_come_first, csr_rows, flatten_images, parse_image, plain_image, refuse_what_would_be_lost
 from ._options import Parameter, default_of, document, make_init, python_name, to_text
 
 try:
@@ -28,7 +28,7 @@ KERNELS = {entry["name"]: entry for entry in _kerf.list_kernels()}
 def _rows(X, double=True, image=None):
     """What the module takes; nothing is learnt.  Dense rows stay float64 if `double`."""
     refuse_what_would_be_lost(X)
-    X = flatten_images(X, parse_image(image))
+    X = flatten_images(X, parse_image(image), channels_come_first(image))
     if is_sparse(X):
         return csr_rows(X)
     X = np.asarray(X)
@@ -39,7 +39,7 @@ def _rows(X, double=True, image=None):
 
 def _texts(entry, options):
     """Options as the library reads them; rows are taken as they are (a bias is 0) unless more is given, as in the program."""
-    texts = {name.replace("_", "-"): to_text(value) for name, value in options.items()}
+    texts = {name.replace("_", "-"): to_text(plain_image(value) if name == "image" else value) for name, value in options.items()}
     for option in entry["options"]:
         if option["as_is"]:
             texts.setdefault(option["name"], option["as_is"])
@@ -84,7 +84,7 @@ def gram(kernel, X, Y=None, *, precision="double", **options):
     texts = _with_shape(entry, _texts(entry, options), left, X) if entry else {}
     if entry and any(o["type"] == "automatic" and texts.get(o["name"], o["default"]) == "auto" for o in entry["options"]):
         texts = _kerf.resolve_kernel(kernel, texts, left, 1)
-    return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y, precision == "double", texts.get("image")), precision == "double")
+    return _kerf.kernel_matrix(kernel, texts, left, None if Y is None else _rows(Y, precision == "double", options.get("image") or texts.get("image")), precision == "double")
 
 
 class Kernel(_Base):

@@ -14,13 +14,13 @@ import numpy as np
 from . import _kerf
 from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights
 from ._blocks import Blocks
-from ._columns import check_rows, open_table, refuse_what_would_be_lost, target_names, use_rows
+from ._columns import check_rows, one_pixel, open_table, plain_image, refuse_what_would_be_lost, target_names, use_rows
 from ._labels import class_name, label_type_of
 from ._options import make_init, python_name, seed_of, to_text
 from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, docstring, given, knows_image, options_from_text, parameters_of
 from ._progress import Progress
 from ._threads import with_n_jobs
-from .features import MAPS, FeatureTransformer, ignores_offsets, warn_of_idle_options
+from .features import MAPS, FeatureTransformer, convolves, ignores_offsets, warn_of_idle_options
 
 __all__ = ["KernelRidge", "KernelClassifier"]
 
@@ -55,6 +55,8 @@ class _Learner(Blocks, BaseEstimator):
         options = {n.replace("_", "-"): to_text(getattr(source, n)) for n in names if getattr(source, n) is not None}
         if self._has_images and not knows_image(name, options):
             options.pop("image", None)
+        if "image" in options:
+            options["image"] = plain_image(options["image"])
         _kerf.check_map_options(name, options)
         warn_of_idle_options(name, options)
         return name, options
@@ -103,7 +105,7 @@ class _Learner(Blocks, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix or frame (text and category columns are one-hot encoded), or images of shape (n, height, width, channels); `image` says what
-            images of other shapes are, as in image='8x8x3' for (n, 3, 8, 8) or image='8x8x1' for (n, 8, 8)
+            images of other shapes are, as in image='8x8x3' for (n, 3, 8, 8) or image='8x8x1' for (n, 8, 8); image='3x3x3, channels first' where both may be meant
         y : targets, one per row (a column each for several regression targets)
         sample_weight : weights of the rows, or None: every row counts once
         """
@@ -120,6 +122,9 @@ class _Learner(Blocks, BaseEstimator):
     def _check(self, X, y, sample_weight=None, new_targets=True, **checks):
         """The rows as they were given, and the library's table of them with targets and weights."""
         rows, checked = check_rows(self, X, y, image=self._said_image(), takes_missing=self.missing != "error", **checks, **self._checks_of_y())
+        name = self._name_of_map()
+        if convolves(name, {"kernel": self.kernel}) and (words := one_pixel(f"map {name!r}", self._said_image(), rows.image)):
+            raise ValueError(words)
         targets = self._learn_targets(checked) if new_targets else self._use_targets(checked)
         self._has_images = bool(rows.image or (any(self._image_options()) and self._said_image()))
         self.seed_ = seed_of(self.random_state)
@@ -128,7 +133,7 @@ class _Learner(Blocks, BaseEstimator):
     def _open(self, rows, table, callback):
         options = {"task": self._task, **given(self, DATA_OPTIONS)}
         if self._has_images and not rows.image:
-            options["image"] = self._said_image()
+            options["image"] = plain_image(self._said_image())
         return open_table(self, rows, table, options, scale=self.scale, centre=self._ignores_offsets(), label_type=self._label_type(), seed=self.seed_,
                           memory=self._memory(), progress=callback)
 

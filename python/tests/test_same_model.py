@@ -3,6 +3,7 @@ import json
 import os
 import struct
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
@@ -66,6 +67,23 @@ def test_a_table_gives_one_model(missing, options, program, tmp_path):
     program("predict", "program.kerf", "t.csv", "-o", "p.txt", cwd=tmp_path)
     assert np.array_equal(np.loadtxt(tmp_path / "p.txt"), model.predict(frame.drop(columns="price")))
     assert kerf.load(tmp_path / "program.kerf").get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("options", [{"map": "rff", "features": 64}, {"map": "exact", "kernel": "gaussian"}, {"map": "arccos", "features": 64}], ids=str)
+def test_offsets_leave_unscaled_columns_of_differences_alike(options, program, tmp_path):
+    """A kernel of differences does not see them; arccos does, and neither face may take them off."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 2)) + [1e6, 0]
+    y = np.sin(X[:, 0] - 1e6) + X[:, 1]
+    np.savetxt(tmp_path / "t.csv", np.column_stack([X, y]), delimiter=",", fmt="%.17g")
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    program("fit", "t.csv", "--scale", "none", "--lambda", "1e-3", *words, "-o", "program.kerf", cwd=tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # arccos: columns that lose digits
+        model = kerf.KernelRidge(scale="none", lambda_=1e-3, **options).fit(X, y)
+    model.save(tmp_path / "python.kerf")
+    same_models(tmp_path / "program.kerf", tmp_path / "python.kerf")
+    assert options["map"] == "arccos" or model.score(X, y) > 0.95
 
 
 def test_classes_and_plain_arrays_give_one_model(program, tmp_path):

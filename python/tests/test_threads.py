@@ -124,3 +124,19 @@ def test_ctrl_c_stops_a_solve(fit):
             print("interrupted", time.perf_counter() - begun[0] < 5)
     """)
     assert done.stdout == "interrupted True\n", done.stdout + done.stderr
+
+
+def test_threadpoolctl_is_told_by_its_register():
+    """From 3.2 on there is a public way; what it makes must be found and obeyed by every one of its calls."""
+    threadpoolctl = pytest.importorskip("threadpoolctl", minversion="3.2")
+    before = kerf.threads()
+    controller = threadpoolctl.ThreadpoolController().select(user_api="kerf")
+    (library,) = controller.info()
+    assert library["internal_api"] == "kerf" and library["num_threads"] == before and library["version"] == kerf.__version__
+    with controller.limit(limits=2):
+        assert kerf.threads() == 2
+    with threadpoolctl.threadpool_limits(limits=1, user_api="kerf"):
+        assert kerf.threads() == 1
+    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+        assert kerf.threads() == before
+    assert kerf.threads() == before

@@ -98,7 +98,7 @@ def test_refit_says_what_fit_would_say(kerf):
     again = ["refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-9", "-o", "again.kerf"]
     assert "rounding in sums" in kerf(*again, "--json").json["warnings"][0]
     assert "kerf: warning: rounding in sums" in kerf(*again).err
-    assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1", "-o", "again.kerf", "--json").json["warnings"] == []
+    assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-3", "-o", "again.kerf", "--json").json["warnings"] == []
 
 
 def test_other_targets_are_another_fit(kerf, tmp_path):
@@ -135,3 +135,16 @@ def test_probabilities_and_log_loss(kerf):
     assert kerf("score", "s.kerf", DATA / "iris_test.csv", "--json").json["log_loss"] < 0.6  # the squared loss is calibrated too
     kerf("fit", DATA / "diabetes_train.csv", "--map", "rff", "--features", "16", "-o", "r.kerf")
     assert kerf("predict", "r.kerf", DATA / "diabetes_test.csv", "--probability").code == 2
+
+
+def test_uneven_folds_of_a_given_lambda_do_not_choose_another(kerf, tmp_path):
+    rng = random.Random(7)
+    rows = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(300)]
+    (tmp_path / "classes.csv").write_text("".join(f"{a},{b},{'up' if a * b > 0 else 'down'}\n" for a, b in rows))
+    fit = ["fit", "classes.csv", "--map", "rff", "--features", "64", "--solver", "cholesky", "--checkpoint", "sums", "-o", "m.kerf"]
+    assert kerf(*fit, "--lambda", "1e-3").code == 0
+    refused = kerf("refit", "m.kerf", "--checkpoint", "sums", "-o", "r.kerf")
+    assert refused.code == 2 and "two parts so uneven" in refused.err and "--lambda" in refused.err
+    assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--validation", "gcv", "-o", "r.kerf").code == 0
+    given = kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-2", "-o", "r.kerf", "--json").json
+    assert given["quality"]["metric"] == "accuracy" and given["quality"]["value"] > 0.8

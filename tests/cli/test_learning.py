@@ -88,3 +88,48 @@ def test_a_map_of_zeros_is_said(kerf, tmp_path):
         diagnosis = kerf("diagnose", *options, "--target", "last", "--seeds", "1", "--json")
         assert ("are 0 on these rows" in diagnosis.err) == zero == ("warnings" in diagnosis.json)
     assert set(heard) == {True, False}
+
+
+def test_plan_and_compare_say_that_maps_are_of_zeros(kerf, tmp_path):
+    small_table(tmp_path / "rows.csv")
+    network = ["--depth", "6", "--bias", "0"]
+    for target in (["--kernel-error", "0.5"], ["--validation-error", "0.5"]):
+        plan = kerf("plan", "rows.csv", "--map", "grad-rf", *network, *target, "--most", "64", "--seeds", "6", "--json", "--report", "plan.html")
+        assert "are 0 on these rows" in plan.err and any("6 maps of" in words for words in plan.json["warnings"]), plan.err
+        assert "are 0 on these rows" in (tmp_path / "plan.html").read_text()
+    compare = kerf("compare", "rows.csv", "--maps", "grad-rf,rff", "--features", "32", *network, "--seeds", "6", "--json", "--report", "compare.html")
+    (words,) = compare.json["warnings"]
+    assert words.split(" of ")[1] == "6 maps" and "grad-rf" in words and words in compare.err.replace("kerf: warning: ", "")
+    assert "are 0 on these rows" in (tmp_path / "compare.html").read_text()
+    assert "warnings" not in kerf("compare", "rows.csv", "--maps", "rff", "--features", "8", "--seeds", "2", "--json").json
+
+
+def wide_sparse_rows(path, rows=700, columns=6000):
+    """Twenty ones in each row; the sign of the sum of their columns' coefficients is the class."""
+    draw = random.Random(8)
+    coefficients = [draw.gauss(0, 1) for _ in range(columns)]
+    lines = []
+    for _ in range(rows):
+        chosen = sorted(draw.sample(range(columns), 20))
+        lines.append(f"{1 if sum(coefficients[j] for j in chosen) > 0 else -1} " + " ".join(f"{j + 1}:1" for j in chosen))
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("scale", ["auto", "unit", "none", "rms"])
+def test_wide_sparse_rows_take_the_linear_model_with_any_scale(kerf, tmp_path, scale):
+    """Random features of 6,000 columns are noise: with a given scale, too, the choice is a linear model."""
+    wide_sparse_rows(tmp_path / "wide.svm")
+    fit = kerf("fit", "wide.svm", "--scale", scale, "-o", "m.kerf", "--json")
+    assert fit.code == 0, fit.err
+    assert fit.json["map"] == "linear" and fit.json["solver"] == "sparse", fit.json["map"]
+
+
+def test_far_numbers_of_sparse_rows_are_not_drawn_back(kerf, tmp_path):
+    """A rare word has no range: ten times the largest number of training is ten times its weight, and nobody calls it far."""
+    draw = random.Random(9)
+    rows = [(draw.choice([0, draw.random()]), draw.choice([0, draw.random()])) for _ in range(80)]
+    (tmp_path / "t.svm").write_text("".join(f"{2 * a - b} 1:{a} 2:{b}\n" for a, b in rows))
+    assert kerf("fit", "t.svm", "--task", "regression", "--map", "linear", "--scale", "none", "--lambda", "1e-9", "-o", "m.kerf").code == 0
+    (tmp_path / "new.svm").write_text("0 1:1\n0 1:10\n0 2:1000\n")
+    done = kerf("predict", "m.kerf", "new.svm", "--json")
+    assert done.json["predictions"] == pytest.approx([2, 20, -1000], rel=1e-3) and "far_rows" not in done.json and done.err == ""

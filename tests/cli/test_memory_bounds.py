@@ -2,6 +2,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -29,7 +30,7 @@ def bounded(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("columns, command", [(1_000_000, ("fit", "-o", "m.kerf")), (300_000, ("kernel", "-o", "k.npy")),
+@pytest.mark.parametrize("columns, command", [(1_000_000, ("fit", "-o", "m.kerf")), (10_000_000, ("fit", "-o", "m.kerf")), (300_000, ("kernel", "-o", "k.npy")),
                                               (300_000, ("select", "--map", "rff", "-o", "rows.txt"))])
 def test_wide_tables(bounded, tmp_path, columns, command):
     row = ",".join("1234567"[i % 7] for i in range(columns))
@@ -87,6 +88,15 @@ def test_models_of_large_skeletons(bounded, skeleton, columns, options):
     assert model.stat().st_size < 6000
     for command in [("predict",), ("score",)]:
         assert "memory" in bounded(*command, model, "t.svm", limit=100)
+
+
+def test_a_model_of_a_thousand_layers_is_refused_at_once(kerf, skeleton):
+    """Drawing its features took 13 s."""
+    model = skeleton(3, image="auto", skeleton="circle 1" + 1000 * ", full relu")
+    begin = time.monotonic()
+    result = kerf("predict", model, "t.svm")
+    assert result.code != 0 and "1000 layers" in result.err and result.err.count("\n") == 1, result.err
+    assert time.monotonic() - begin < 5
 
 
 def test_a_fit_of_nested_powers(bounded, tmp_path):

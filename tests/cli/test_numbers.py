@@ -103,6 +103,28 @@ def test_rows_stay_double_in_kernels_and_exact_models(kerf, tmp_path):
     assert kerf("kernel", "x.npy", "--kernel", "gaussian", "--bandwidth", "2.5", "-o", "k.npy", "--json").json["row_precision"] == "single"
 
 
+@pytest.mark.parametrize("scale", ["standard", "rms", "unit"])
+def test_scaled_rows_agree_with_numpy_to_1e12_in_double(kerf, tmp_path, scale):
+    """Factors in single precision left 3.5e-8.  (Means of squares leave 1e-16 (mean / deviation)^2 of a deviation.)"""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(60, 4)) * [1, 30, 0.01, 5] + [0, 7, 0.02, -3]
+    y = np.sin(x[:, 0]) + x[:, 3]
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "t.npy", np.column_stack([x, y]))
+    z = {"standard": (x - x.mean(0)) / x.std(0), "rms": x / np.sqrt((x * x).mean(0)), "unit": x / np.linalg.norm(x, axis=1)[:, None]}[scale]
+    gram = np.exp(-((z[:, None] - z[None]) ** 2).sum(2) / (2 * 1.5 ** 2))
+    double = ["--kernel", "gaussian", "--bandwidth", "1.5", "--scale", scale, "--precision", "double"]
+    assert kerf("kernel", "x.npy", *double, "-o", "k.npy").code == 0
+    assert np.abs(np.load(tmp_path / "k.npy") - gram).max() < 1e-12
+    done = kerf("fit", "t.npy", "--task", "regression", "--map", "exact", *double, "--lambda", "1e-2", "-o", "m.kerf", "--quiet")
+    assert done.code == 0, done.err
+    assert kerf("predict", "m.kerf", "x.npy", "-o", "p.npy").code == 0
+    # The intercept is not penalised; the condition is at most 1 + 1/lambda, so that 1e-15 of an entry becomes 1e-11 at most.
+    system = np.block([[gram + 60 * 1e-2 * np.eye(60), np.ones((60, 1))], [np.ones((1, 60)), np.zeros((1, 1))]])
+    solution = np.linalg.solve(system, np.append(y, 0))
+    assert np.abs(np.load(tmp_path / "p.npy").ravel() - (gram @ solution[:60] + solution[60])).max() < 1e-10
+
+
 def test_sparse_rows_in_double_say_that_they_are_single(kerf, tmp_path):
     (tmp_path / "s.svm").write_text("1 1:0.1 2:0.3\n0 2:0.7\n")
     told = kerf("kernel", "s.svm", "--kernel", "gaussian", "--bandwidth", "1", "--precision", "double", "-o", "k.npy")

@@ -32,7 +32,23 @@ def test_every_fit_shows_accuracy_or_r2_beside_a_constant(kerf, table, tmp_path)
     assert kerf("fit", "numbers.csv", *sums).code == 0
     assert kerf("refit", "s.kerf", "--checkpoint", "sums", "-o", "r.kerf", "--json").json["quality"]["metric"] == "r2"
     given = kerf("refit", "s.kerf", "--checkpoint", "sums", "--lambda", "1e-3", "-o", "r.kerf", "--json").json["quality"]
-    assert given["how"] == "the rows trained on" and not given["left_out"]
+    assert given["how"] == "one fold of 5 held out" and given["left_out"] and given["value"] > 0.8
+
+
+def test_a_regression_with_lambda_given_is_judged_by_rows_left_out(kerf, table, tmp_path):
+    x, _ = table
+    noise = np.random.default_rng(3).normal(size=600)
+    write(tmp_path / "noise.csv", np.column_stack([x, noise]), ["a", "b", "y"])
+    for more in (["--map", "rff", "--features", "512", "--solver", "cholesky"], ["--map", "rff", "--features", "512", "--solver", "pcg"],
+                 ["--map", "rff", "--features", "1024"], ["--map", "exact", "--kernel", "gaussian"], ["--map", "rff", "--features", "64", "--solver", "sgd"],
+                 ["--map", "tefm", "--features", "64"]):
+        fit = kerf("fit", "noise.csv", "--lambda", "1e-6", *more, "--json").json
+        assert fit["quality"]["left_out"] and fit["quality"]["value"] < 0.05, (more, fit["quality"])  # r2 of the rows trained on: up to 0.9
+        assert any("better than a constant" in warning for warning in fit["warnings"]), more
+    kept = ["--map", "rff", "--features", "64", "--solver", "cholesky", "--checkpoint", "sums", "-o", "s.kerf"]
+    assert kerf("fit", "noise.csv", "--lambda", "1e-6", *kept).code == 0
+    again = kerf("refit", "s.kerf", "--checkpoint", "sums", "--lambda", "1e-5", "-o", "r.kerf", "--json").json
+    assert again["quality"]["how"] == "leave-one-out of 512 rows" and again["quality"]["value"] < 0.05 and again["warnings"]
 
 
 def test_noise_constants_and_outliers_are_told(kerf, table, tmp_path):
@@ -47,6 +63,9 @@ def test_noise_constants_and_outliers_are_told(kerf, table, tmp_path):
     x[17, 0] = 1e12
     write(tmp_path / "outlier.csv", np.column_stack([x, y]), ["a", "b", "y"])
     assert "'a': a few values such as 1e+12 in row 17" in kerf("fit", "outlier.csv").err
+    x[17, 0], y[31] = 0, 1e12
+    write(tmp_path / "target.csv", np.column_stack([x, y]), ["a", "b", "y"])
+    assert "the target: a few values such as 1e+12 in row 31" in kerf("fit", "target.csv").err
 
 
 def test_a_header_of_numbers_is_known_by_the_model_that_has_it(kerf, tmp_path):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/api/insight.h"
 
+#include <algorithm>
+
 #include "kerf/api/behind/inside.h"
 #include "kerf/core/require.h"
 #include "kerf/insight/compare/compare.h"
@@ -19,11 +21,13 @@ Estimate estimate_of(const detail::Interval& interval) {
   return {interval.mean, interval.low, interval.high};
 }
 
-/// The data with their sample of this seed, and columns that `scale` may centre.
+/// The data with their sample of this seed, and columns as a fit of these maps would have them.
 detail::Dataset& settled(Dataset& data, Index seed, detail::ScaleKind scale,
-                         const Context& context) {
+                         std::span<const MapSpec> maps, const Context& context) {
   detail::Dataset& rows = data.inside().to_learn_from(static_cast<std::uint64_t>(seed), context);
-  detail::settle_columns(rows, scale);
+  detail::settle_columns(rows, scale, std::ranges::all_of(maps, [](const MapSpec& map) {
+                           return detail::sees_differences(map.name, map.options);
+                         }));
   return rows;
 }
 
@@ -40,7 +44,7 @@ Diagnosis diagnose(Dataset& data, const MapSpec& map, const std::vector<Index>& 
   const auto& entry = detail::find_feature_map(map.name);
   const Params params = detail::rows_as_they_are(entry.options(), map.options);
   entry.complete(params);
-  detail::Dataset& rows = settled(data, read.seed, read.scale, context);
+  detail::Dataset& rows = settled(data, read.seed, read.scale, {&map, 1}, context);
   const auto found = detail::diagnose(*rows.source, rows.summary, map.name, params, features, read,
                                       context.memory_limit, context.progress);
   Diagnosis diagnosis{.sizes = {},
@@ -58,7 +62,7 @@ Plan plan(Dataset& data, const MapSpec& map, const PlanOptions& options, const C
   const auto read = detail::read_options<detail::PlanOptions>(options.params(), "plan");
   KERF_REQUIRE(!map.options.contains("features"), usage,
                "a plan finds the number of features: the map must not say it");
-  detail::Dataset& rows = settled(data, read.seed, read.scale, context);
+  detail::Dataset& rows = settled(data, read.seed, read.scale, {&map, 1}, context);
   const auto found = detail::make_plan(*rows.source, rows.summary, map.name, map.options, read,
                                        context.memory_limit, context.progress);
   const std::string take = in_words(map.name, found.features.value_or(0));
@@ -76,7 +80,7 @@ Comparison compare(Dataset& data, const std::vector<MapSpec>& maps,
   std::vector<detail::MapSpec> specs;
   for (const MapSpec& map : maps) specs.push_back({map.name, map.name, map.options});
   specs = detail::with_common_options(std::move(specs), {});
-  detail::Dataset& rows = settled(data, fit_read.seed, fit_read.scale, context);
+  detail::Dataset& rows = settled(data, fit_read.seed, fit_read.scale, maps, context);
   const auto found =
       detail::compare_maps(*rows.source, rows.summary, specs, features, read, fit_read, nullptr,
                            context.memory_limit, context.progress);

@@ -69,11 +69,23 @@ void RowFingerprint::add(const RowBlock& block) {
 void TargetRange::add(std::span<const double> targets) {
   first_.resize(targets.size(), std::numeric_limits<double>::quiet_NaN());
   reach_.resize(targets.size(), 0.0);
+  for (auto* sums : {&rows_, &mean_, &squares_}) sums->resize(targets.size(), 0.0);
   for (std::size_t t = 0; t < targets.size(); ++t) {
     if (std::isnan(targets[t])) continue;
     if (std::isnan(first_[t])) first_[t] = targets[t];
-    reach_[t] = std::max(reach_[t], std::abs(targets[t] - first_[t]));
+    const double value = targets[t] - first_[t];
+    reach_[t] = std::max(reach_[t], std::abs(value));
+    const double before = value - mean_[t];
+    mean_[t] += before / ++rows_[t];
+    squares_[t] += before * (value - mean_[t]);
   }
+}
+
+std::vector<double> TargetRange::deviations() const {
+  std::vector<double> out;
+  for (std::size_t t = 0; t < rows_.size(); ++t)
+    out.push_back(rows_[t] > 0 ? std::sqrt(std::max(0.0, squares_[t]) / rows_[t]) : 0);
+  return out;
 }
 
 std::vector<double> TargetRange::scales() const {
@@ -183,6 +195,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   summary.sample = sample.take();
   summary.fingerprint = fingerprint.value();
   summary.target_scale = range.scales();
+  summary.target_deviation = range.deviations();
   summary.classes = std::move(classes);
   return summary;
 }

@@ -38,6 +38,7 @@ struct DataSummary {
   std::vector<double> class_rows;    ///< classification: (weighted) rows of each class
   double weight = 0;                 ///< sum of the row weights; `rows` when there are none
   std::vector<double> target_scale;  ///< regression: see TargetRange; empty: 1
+  std::vector<double> target_deviation = {};  ///< standard, over rows; empty: not taken
 
   std::vector<double> mean;                  ///< of each input column, over rows
   std::vector<double> mean_square;           ///< of each input column
@@ -68,9 +69,12 @@ class TargetRange {
   /// 2^40 from its first value, or less than 2^-40.  A target far smaller than the largest gets one
   /// of its own.
   std::vector<double> scales() const;
+  /// Their standard deviations.
+  std::vector<double> deviations() const;
 
  private:
-  std::vector<double> first_, reach_;  // NaN: no value yet
+  std::vector<double> first_, reach_;          // NaN: no value yet
+  std::vector<double> rows_, mean_, squares_;  // around first_; squares around the mean
 };
 
 /// The positions of a uniform sample of up to `size` of a stream's rows: those with the smallest

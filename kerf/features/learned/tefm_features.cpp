@@ -326,9 +326,15 @@ double TefmFeatures::relative_variance(const Options& options) {
 }
 
 Index TefmFeatures::bytes(Index in_dim, const Options& options) {
+  return bytes_to_fit(in_dim, options, options.features);
+}
+
+/// No more columns than rows.
+Index TefmFeatures::bytes_to_fit(Index in_dim, const Options& options, Index rows) {
   const Index wide = options.features * options.oversample;
-  return base_map(options).bytes(in_dim, base_params(options)) + 20 * wide * options.features +
-         4 * kBlockRows * (wide + options.features + in_dim);
+  const Index rank = std::min(options.features, std::max<Index>(rows, 1));
+  return base_map(options).bytes(in_dim, base_params(options)) + 20 * wide * rank +
+         4 * kBlockRows * (wide + rank + in_dim);
 }
 
 Index TefmFeatures::restored_bytes(Index in_dim, const Options& options, const MapState& state) {

@@ -79,6 +79,7 @@ class TefmFeatures {
   static double relative_variance(const Options& options);
   static double relative_bias(const Options&) { return 1; }
   static Index bytes(Index in_dim, const Options& options);
+  static Index bytes_to_fit(Index in_dim, const Options& options, Index rows);
   static Index restored_bytes(Index in_dim, const Options& options, const MapState& state);
 
   /// The base map's registry line and its options; Error (usage) for one that cannot be a base.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kerf/core/require.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/skeleton/skeleton_simd.h"
@@ -31,6 +32,15 @@ Matrix<float> transposed(const RowsView& x, Index stride) {
   return lines;
 }
 
+/// A draw walks down every layer, so that a small file of thousands of them would be at work for minutes.
+Skeleton not_too_deep(Skeleton skeleton) {
+  constexpr Index kMostLayers = 256;
+  const Index layers = skeleton.depth();
+  KERF_REQUIRE(layers <= kMostLayers, usage,
+               "the skeleton has {} layers: features are drawn of at most {}", layers, kMostLayers);
+  return skeleton;
+}
+
 DrawOptions draw_options(const SkeletonMapOptions& o) {
   return {o.features, o.form, o.sphere, o.deduplicate, o.hybrid};
 }
@@ -39,7 +49,7 @@ DrawOptions draw_options(const SkeletonMapOptions& o) {
 
 SkeletonFeatures::SkeletonFeatures(Index in_dim, const Options& options, rng::Key key)
     : FeatureMap(in_dim, options.features),
-      skeleton_(options.kernel.build(in_dim)),
+      skeleton_(not_too_deep(options.kernel.build(in_dim))),
       table_(draw_skeleton(skeleton_, draw_options(options), key)) {}
 
 std::unique_ptr<Kernel> SkeletonFeatures::kernel(const Options& options) {

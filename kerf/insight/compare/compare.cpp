@@ -9,6 +9,7 @@
 #include "kerf/core/rows/holdout.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
+#include "kerf/features/automatic.h"
 #include "kerf/insight/measure/diagnose.h"
 #include "kerf/learn/fit/fit_kinds.h"
 #include "kerf/learn/rows/training_rows.h"
@@ -86,6 +87,10 @@ class Comparer {
       }
     }
     judge();
+    for (const auto& [label, dead] : dead_) {
+      const auto words = dead.warnings(label);
+      out_.warnings.insert(out_.warnings.end(), words.begin(), words.end());
+    }
     return std::move(out_);
   }
 
@@ -109,6 +114,10 @@ class Comparer {
     const bool classes = score.task == Task::classification;
     entry.runs[run] = {classes ? 1 - score.accuracy : score.rmse, score.r2,
                        result.report.seconds.total, result.report.lambda, entry.runs[run].quality};
+    if (registered(entry.spec.map))
+      dead_[entry.spec.label].add(
+          entry.features,
+          std::ranges::count(result.report.warnings, zero_features_warning(entry.spec.map)) > 0);
     entry.memory = std::max(entry.memory, result.report.estimated_memory);
     if (entry.options.empty()) entry.options = result.model.recipe.options;
   }
@@ -195,6 +204,7 @@ class Comparer {
   const std::function<Score(const Model&)>& test_;
   Index memory_limit_;
   const Progress& progress_;
+  std::map<std::string, DeadMaps> dead_;  // by the label of the map
   Comparison out_;
 };
 

@@ -81,6 +81,7 @@ struct Comparison {
   std::size_t recommended = 0;
   std::string recommendation;  ///< one sentence
   double kernel_lambda = 0, seconds = 0;
+  std::vector<std::string> warnings = {};  ///< of maps whose features are all 0
 
   const char* error_name() const {
     return task == Task::classification ? "error rate" : "root mean squared error";

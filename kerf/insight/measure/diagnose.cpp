@@ -71,22 +71,19 @@ Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::str
   for (Index s = 0; s < options.seeds; ++s)
     out.seeds.push_back(static_cast<std::uint64_t>(options.seed + s));
   const Index total = options.seeds * std::ssize(features);
+  DeadMaps dead;
   for (const Index m : features) {
     Diagnosis::Size size{m, {}};
-    Index dead = 0;
     for (const std::uint64_t seed : out.seeds) {
       report(progress, "comparing", std::ssize(out.sizes) * options.seeds + std::ssize(size.maps),
              total);
       const Matrix<float> z = sampled.features(m, seed, nullptr, progress);
       size.maps.push_back(exact.compare(z.view(), size.maps.empty()));
-      if (std::all_of(z.data(), z.data() + z.rows() * z.cols(), [](float v) { return v == 0; }))
-        ++dead;
+      dead.add(z.view());
     }
-    if (dead > 0)
-      out.warnings.push_back(fmt::format("{} of {} maps of {} features: {}", dead, size.maps.size(),
-                                         m, zero_features_warning(map)));
     out.sizes.push_back(std::move(size));
   }
+  out.warnings = dead.warnings(map);
   return out;
 }
 

@@ -87,4 +87,26 @@ Matrix<float> SampledMap::features(Index count, std::uint64_t seed, double* seco
   return z;
 }
 
+void DeadMaps::add(Index features, bool dead) {
+  Count& count = counts_[features];
+  ++count.maps;
+  if (dead) ++count.dead;
+}
+
+void DeadMaps::add(MatrixView<const float> z) {
+  bool dead = true;
+  for (Index i = 0; i < z.rows && dead; ++i)
+    dead = std::ranges::all_of(z.row(i), [](float v) { return v == 0; });
+  add(z.cols, dead);
+}
+
+std::vector<std::string> DeadMaps::warnings(std::string_view map) const {
+  std::vector<std::string> words;
+  for (const auto& [features, count] : counts_)
+    if (count.dead > 0)
+      words.push_back(fmt::format("{} of {} maps of {} features: {}", count.dead, count.maps,
+                                  features, zero_features_warning(map)));
+  return words;
+}
+
 }  // namespace kerf::detail

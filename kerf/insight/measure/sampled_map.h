@@ -3,6 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <string>
 
 #include "kerf/core/options.h"
@@ -52,6 +53,21 @@ class SampledMap {
   Params resolved_;  // with every number worked out, for some number of features
   RowBlock sample_;
   Index memory_limit_;
+};
+
+/// Counts maps whose features are all 0 on the rows, by their number of features.
+class DeadMaps {
+ public:
+  void add(Index features, bool dead);
+  void add(MatrixView<const float> z);
+  /// A sentence for every number of features that some have.
+  std::vector<std::string> warnings(std::string_view map) const;
+
+ private:
+  struct Count {
+    Index maps = 0, dead = 0;
+  };
+  std::map<Index, Count> counts_;
 };
 
 }  // namespace kerf::detail

@@ -126,7 +126,7 @@ std::string compare_report(const Comparison& c, const std::string& fit,
                                   {"time of the comparison", fmt::format("{:.0f} s", c.seconds)}});
   body += html::section("Do this", fmt::format("<pre>{}</pre>", html::escape(fit)));
   body += error_charts(c);
-  body += html::section("All of them", entry_table(c));
+  body += html::warnings(c.warnings) + html::section("All of them", entry_table(c));
   body += kernel_charts(c);
   body += html::section("Compare again", fmt::format("<pre>{}</pre>", html::escape(command)));
   return html::page("kerf compare", c.recommendation, body);

@@ -121,7 +121,7 @@ std::string diagnose_report(const Diagnosis& d, const std::string& command) {
        {"condition number", html::number(quality_interval(last.maps, "condition_number").mean)},
        {"options of the map", html::option_text(d.options)}});
   body += error_charts(d);
-  body += html::section("Spectra", spectrum_chart(d));
+  body += html::warnings(d.warnings) + html::section("Spectra", spectrum_chart(d));
   body += html::section("All numbers", number_table(d) + worst_entry(d));
   body += html::section("Do it again", fmt::format("<pre>{}</pre>", html::escape(command)));
   return html::page("kerf diagnose: " + d.map, headline + ".", body);

@@ -246,10 +246,7 @@ std::string fit_report(const FitResult& result, const DataSummary& summary, cons
   body += html::section("How many features", growth_section(report));
   body += html::section("How strong a penalty", lambda_section(report));
   body += html::section("Where the time went", time_section(report.seconds));
-  std::string warnings;
-  for (const auto& warning : report.warnings)
-    warnings += fmt::format("<p>{}</p>", html::escape(warning));
-  body += html::section("Warnings", warnings);
+  body += html::warnings(report.warnings);
   if (!model.training.command.empty())
     body += html::section("Make it again",
                           fmt::format("<pre>{}</pre>", html::escape(model.training.command)));

@@ -164,6 +164,12 @@ std::string section(const std::string& heading, const std::string& body) {
                       : fmt::format("<section><h2>{}</h2>{}</section>\n", escape(heading), body);
 }
 
+std::string warnings(const std::vector<std::string>& sentences) {
+  std::string body;
+  for (const auto& sentence : sentences) body += fmt::format("<p>{}</p>", escape(sentence));
+  return section("Warnings", body);
+}
+
 std::string page(const std::string& title, const std::string& headline, const std::string& body) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "

@@ -74,6 +74,8 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& items)
 
 /// A section with its heading.
 std::string section(const std::string& heading, const std::string& body);
+/// A section of sentences; none: nothing.
+std::string warnings(const std::vector<std::string>& sentences);
 
 /// The whole page.
 std::string page(const std::string& title, const std::string& headline, const std::string& body);

@@ -106,25 +106,26 @@ std::string to_json(const Plan& plan, const std::string& fit) {
                      {"seconds", cost.seconds},
                      {"memory_bytes", cost.memory},
                      {"solver", cost.solver}});
-  const Json json = {{"goal", name_of(plan.goal)},
-                     {"target", plan.target},
-                     {"features", plan.features ? Json(*plan.features) : Json()},
-                     {"extrapolated", plan.extrapolated},
-                     {"reason", plan.reason},
-                     {"command", plan.features ? Json(fit) : Json()},
-                     {"map", plan.map},
-                     {"options", options_json(plan.options)},
-                     {"rows", plan.rows},
-                     {"columns", plan.cols},
-                     {"sample", plan.sample},
-                     {"lambda", number_or_null(plan.lambda)},
-                     {"statistical_dimension", number_or_null(plan.statistical_dimension)},
-                     {"slope", plan.slope},
-                     {"measured", sizes},
-                     {"bounds", bounds},
-                     {"costs", costs},
-                     {"seconds", plan.seconds},
-                     {"peak_memory_bytes", peak_memory()}};
+  Json json = {{"goal", name_of(plan.goal)},
+               {"target", plan.target},
+               {"features", plan.features ? Json(*plan.features) : Json()},
+               {"extrapolated", plan.extrapolated},
+               {"reason", plan.reason},
+               {"command", plan.features ? Json(fit) : Json()},
+               {"map", plan.map},
+               {"options", options_json(plan.options)},
+               {"rows", plan.rows},
+               {"columns", plan.cols},
+               {"sample", plan.sample},
+               {"lambda", number_or_null(plan.lambda)},
+               {"statistical_dimension", number_or_null(plan.statistical_dimension)},
+               {"slope", plan.slope},
+               {"measured", sizes},
+               {"bounds", bounds},
+               {"costs", costs},
+               {"seconds", plan.seconds},
+               {"peak_memory_bytes", peak_memory()}};
+  if (!plan.warnings.empty()) json["warnings"] = plan.warnings;
   return text_of(json);
 }
 
@@ -141,6 +142,7 @@ std::string to_json(const Comparison& c, const std::string& fit) {
                             {"features", best.features > 0 ? Json(best.features) : Json()},
                             {"says", c.recommendation},
                             {"command", fit}};
+  if (!c.warnings.empty()) json["warnings"] = c.warnings;
   json["seconds"] = c.seconds;
   json["peak_memory_bytes"] = peak_memory();
   return text_of(json);

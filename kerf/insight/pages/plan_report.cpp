@@ -96,7 +96,7 @@ std::string plan_report(const Plan& plan, const std::string& fit, const std::str
   std::string body = html::facts(facts);
   if (plan.features)
     body += html::section("Do this", fmt::format("<pre>{}</pre>", html::escape(fit)));
-  body += html::section("Measured", measured_chart(plan));
+  body += html::warnings(plan.warnings) + html::section("Measured", measured_chart(plan));
   body += html::section("What theory asks for", bounds_section(plan));
   body += html::section("What it costs", cost_section(plan));
   body += html::section("Plan again", fmt::format("<pre>{}</pre>", html::escape(command)));

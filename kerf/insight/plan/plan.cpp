@@ -68,14 +68,16 @@ FitOptions fit_options(const PlanOptions& options, std::optional<double> lambda,
   return fit;
 }
 
-/// The error of a fit on the rows that it did not see: as `kerf fit --holdout --seed`.
+/// The error of a fit on the rows that it did not see: as `kerf fit --holdout --seed`.  `dead`: whether
+/// all its features are 0.
 double validation_error(RowSource& source, const DataSummary& summary, const std::string& map,
                         const Params& map_options, const PlanOptions& options, std::uint64_t seed,
-                        Index memory_limit, const Progress& progress) {
+                        Index memory_limit, const Progress& progress, bool& dead) {
   const rng::Key key{seed};
   Holdout split(source, summary, options.holdout, key.child("holdout"), progress);
   const FitResult fitted = fit(split.training, split.summary, map, map_options,
                                fit_options(options, options.lambda, seed), memory_limit, progress);
+  dead = std::ranges::count(fitted.report.warnings, zero_features_warning(map)) > 0;
   const Score score = evaluate(fitted.model, split.held_out, memory_limit);
   return score.task == Task::classification ? 1 - score.accuracy : 1 - score.r2;
 }
@@ -126,6 +128,7 @@ class Planner {
     plan_.extrapolated = found.extrapolated;
     plan_.slope = found.slope;
     plan_.reason = found.reason;
+    plan_.warnings = dead_.warnings(plan_.map);
     const Index answer = plan_.features.value_or(plan_.sizes.back().features);
     plan_.options = map_.options(answer);
     add_bounds();
@@ -164,11 +167,15 @@ class Planner {
       Params params = map_options_;
       params["features"] = std::to_string(m);
       if (!feature_seconds_.contains(m)) map_.features(m, seed, &feature_seconds_[m]);
-      return validation_error(source_, summary_, plan_.map, params, options_, seed, memory_limit_,
-                              progress_);
+      bool dead = false;
+      const double error = validation_error(source_, summary_, plan_.map, params, options_, seed,
+                                            memory_limit_, progress_, dead);
+      dead_.add(m, dead);
+      return error;
     }
     double seconds = 0;
     const Matrix<float> z = map_.features(m, seed, &seconds);
+    dead_.add(z.view());
     const auto kept = feature_seconds_.try_emplace(m, seconds).first;
     kept->second = std::min(kept->second, seconds);
     const auto quality = exact_->compare(z.view()).spectral;
@@ -250,6 +257,7 @@ class Planner {
   SampledMap map_;
   std::optional<ExactSide> exact_;  // for errors of the kernel
   Index used_seeds_ = 0;
+  DeadMaps dead_;
   std::map<Index, double> feature_seconds_;  // of the sample, by number of features
   Plan plan_;
 };

@@ -86,7 +86,8 @@ struct Plan {
   double slope = 0;    ///< -b of the last line
   std::string reason;  ///< how the answer came about, in words
   std::vector<FeatureBound> bounds;
-  std::vector<FitCost> costs;  ///< of the sizes measured and of the answer, ascending
+  std::vector<FitCost> costs;              ///< of the sizes measured and of the answer, ascending
+  std::vector<std::string> warnings = {};  ///< of maps whose features are all 0
   double seconds = 0;
 };
 

@@ -66,6 +66,7 @@ EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding&
 void EncodedSource::make_encoder() {
   encoder_ = std::make_unique<io::Encoder>(encoding_, reader_->schema(), name_, targets_);
   reader_->keep_spelling(encoder_->class_column());
+  reader_->keep_words(encoder_->word_columns());
 }
 
 EncodedSource::~EncodedSource() = default;

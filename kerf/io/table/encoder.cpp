@@ -61,7 +61,8 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
   if (wanted_ != Targets::ignore && !raw.weights.empty()) out.weights = raw.weights;
   for (const OddCell& cell : raw.odd) {
     const Route& to = cell.column == kLabelColumn ? label_route_ : routes_[cell.column];
-    if (to.role != Role::dropped) encode_odd(raw, cell, to, out);
+    if (to.role != Role::dropped && (!cell.is_number || to.role == Role::category))
+      encode_odd(raw, cell, to, out);
   }
   if (raw.cells.rows() > 0) check_finite(raw, out);  // bytes are finite
   if (counts_.dropped_rows > dropped_before) drop_rows(out);
@@ -121,17 +122,18 @@ void Encoder::encode_sparse(const RawBlock& raw, RowBlock& out) {
 
 /// Cells of a category that look like numbers; those that do not are odd and come later.
 void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
-  const NameNumbers& levels = levels_[to.levels];
-  for (Index i = 0; i < raw.rows; ++i) {
-    const double value = raw.cells(i, column);
-    if (std::isnan(value)) continue;
-    const std::string level = format_number(value);
-    const auto found = levels.find(level);
-    if (found == levels.end())
-      count_unknown(to, level);
-    else
-      put(i, to.to + found->second, 1, out);
-  }
+  if (raw.words_kept) return;  // they are listed with their texts
+  for (Index i = 0; i < raw.rows; ++i)
+    if (const double value = raw.cells(i, column); !std::isnan(value))
+      encode_level(i, format_number(value), to, out);
+}
+
+void Encoder::encode_level(Index row, std::string_view level, const Route& to, RowBlock& out) {
+  const Index number = levels_[to.levels].find(level);
+  if (number < 0)
+    count_unknown(to, level);
+  else
+    put(row, to.to + number, 1, out);
 }
 
 void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
@@ -141,6 +143,13 @@ void Encoder::encode_target(const RawBlock& raw, Index column, const Route& to, 
     const bool is_class = encoding_.task == Task::classification && !std::isnan(value);
     out.targets(i, to.to) = is_class ? class_number(raw, i, column, value) : value;
   }
+}
+
+std::vector<Index> Encoder::word_columns() const {
+  std::vector<Index> columns;
+  for (std::size_t j = 0; j < routes_.size(); ++j)
+    if (routes_[j].role == Role::category) columns.push_back(static_cast<Index>(j));
+  return columns;
 }
 
 double Encoder::class_number(const RawBlock& raw, Index row, Index column, double value) const {
@@ -169,15 +178,7 @@ void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
 void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& to, RowBlock& out) {
   const std::string_view text = raw.text(cell);
   if (raw.is_missing(cell)) return encode_missing(raw, cell, to, out);
-  if (to.role == Role::category) {
-    const NameNumbers& levels = levels_[to.levels];
-    const auto found = levels.find(text);
-    if (found == levels.end())
-      count_unknown(to, text);
-    else
-      put(cell.row, to.to + found->second, 1, out);
-    return;
-  }
+  if (to.role == Role::category) return encode_level(cell.row, text, to, out);
   const std::string where = raw.where(cell);
   KERF_REQUIRE(to.role == Role::target && encoding_.task == Task::classification, data,
                "{}: {} should be a finite number, not {}", where, to.label, quoted(text));

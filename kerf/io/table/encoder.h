@@ -53,6 +53,8 @@ class Encoder {
   const EncodeCounts& counts() const { return counts_; }
   /// The column (or kLabelColumn) that names classes, which keep_spelling() must be told; or kNoColumn.
   Index class_column() const;
+  /// The columns of words, which keep_words() must be told.
+  std::vector<Index> word_columns() const;
 
  private:
   /// Where a raw column goes.
@@ -81,6 +83,7 @@ class Encoder {
   void encode_target(const RawBlock& raw, Index column, const Route& route, RowBlock& out);
   double class_number(const RawBlock& raw, Index row, Index column, double value) const;
   void encode_weights(const RawBlock& raw, Index column, RowBlock& out);
+  void encode_level(Index row, std::string_view level, const Route& route, RowBlock& out);
   void encode_odd(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
   void encode_missing(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
   void put(Index row, Index column, double value, RowBlock& out) const;
@@ -96,9 +99,8 @@ class Encoder {
   Route label_route_;
   std::vector<Run> runs_;
   std::vector<double> offsets_;  // one per raw column
-  NameNumbers names_of_levels(const EncodedColumn& column) const;
 
-  std::vector<NameNumbers> levels_;        // one per category
+  std::vector<ClassNames> levels_;         // one per category
   std::vector<Index> first_input_;         // of each column of the encoding
   std::vector<std::size_t> level_number_;  // of each column of the encoding
   ClassNames class_names_;

@@ -38,27 +38,6 @@ Encoder::Encoder(const Encoding& encoding, const Schema& schema, const std::stri
   make_runs();
 }
 
-/// Levels by their text, and by their number where they are one: a file's cell `1` is the level `1.0` of
-/// a frame.  Error (data) where a file could not say which of two is meant.
-NameNumbers Encoder::names_of_levels(const EncodedColumn& column) const {
-  NameNumbers names;
-  for (const std::string& level : column.levels)
-    names.emplace(level, static_cast<Index>(names.size()));
-  if (typed_) return names;
-  NameNumbers by_number;
-  for (const std::string& level : column.levels) {
-    const auto value = parse_number(level);
-    if (!value || !std::isfinite(*value)) continue;
-    const auto [same, is_new] = by_number.emplace(format_number(*value), names.at(level));
-    KERF_REQUIRE(is_new, data,
-                 "column {} of the model has the levels {} and {}, which are equal as numbers: the "
-                 "cells of a file cannot tell them apart",
-                 quoted(column.name), quoted(column.levels[same->second]), quoted(level));
-  }
-  names.merge(by_number);
-  return names;
-}
-
 void Encoder::bind_table(const Schema& schema, const std::string& name) {
   KERF_REQUIRE(!schema.bytes, data,
                "the training rows were a table of {} columns, but {} holds images",
@@ -71,7 +50,8 @@ void Encoder::bind_table(const Schema& schema, const std::string& name) {
     if (column.role == Role::number) ++input;
     if (column.role != Role::category) continue;
     input += static_cast<Index>(column.levels.size());
-    levels_.push_back(names_of_levels(column));
+    // A file's cell `1` is the level `1.0` of a frame.
+    levels_.emplace_back(column.levels, !typed_);
   }
   if (!bind_by_name(schema, name)) bind_by_position(schema, name);
   if (label_route_.role == Role::target)

@@ -30,6 +30,7 @@ void RawFingerprint::add(const RawBlock& block) {
       state_ = mix_bits(state_ ^ std::bit_cast<std::uint64_t>(block.weights[i]));
   }
   for (const OddCell& cell : block.odd) {
+    if (cell.is_number) continue;  // a pass may ask for its text or not; its value is in the row
     const std::string_view text = block.text(cell);
     const auto place = mix_bits(static_cast<std::uint64_t>(rows_ + cell.row)) ^
                        static_cast<std::uint64_t>(cell.column);

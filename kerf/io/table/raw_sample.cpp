@@ -25,6 +25,7 @@ void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd
   kept.labels.assign(block.labels.begin() + i * labels, block.labels.begin() + (i + 1) * labels);
   kept.weight = block.weights.empty() ? 0 : block.weights[at];
   spelled_ = spelled_ || !block.spelling.empty();
+  words_kept_ = words_kept_ || block.words_kept;
   kept.spelling = block.spelling.empty() ? "" : block.spelling[at];
   kept.origin = block.origin_of(i);
   kept.odd.clear();
@@ -35,6 +36,7 @@ void RawSample::offer(const RawBlock& block, Index i, Index row, std::size_t odd
 RawBlock RawSample::finish(const Schema& schema) const {
   RawBlock block;
   const auto n = static_cast<Index>(rows_.size());
+  block.words_kept = words_kept_;
   if (schema.bytes)
     block.pixels.resize(n, schema.columns);
   else if (!schema.sparse)
@@ -54,6 +56,7 @@ RawBlock RawSample::finish(const Schema& schema) const {
     for (const auto& [cell, text] : row.odd) {
       block.add_odd(i, cell.column, cell.byte, text, cell.below);
       block.odd.back().is_word = cell.is_word;
+      block.odd.back().is_number = cell.is_number;
     }
   }
   return block;

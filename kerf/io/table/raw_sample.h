@@ -35,6 +35,7 @@ class RawSample {
 
   RowSampler sampler_;
   bool spelled_ = false;
+  bool words_kept_ = false;
   std::vector<Row> rows_;
 };
 

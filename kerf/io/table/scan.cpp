@@ -7,6 +7,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
+#include "kerf/io/class_names.h"
 #include "kerf/io/table/scanner.h"
 
 namespace kerf::detail::io {
@@ -79,9 +80,12 @@ void Scanner::add(RawBlock& block) {
       continue;
     }
     for (const OddCell& cell : odd)
-      if (role_of(cell.column) == Role::number) columns_.add_odd(block, cell, options_.max_levels);
+      if (cell.is_number)
+        columns_.add_level(cell.column, number_name(block.text(cell)), options_.max_levels);
+      else if (role_of(cell.column) == Role::number)
+        columns_.add_odd(block, cell, options_.max_levels);
     for (const Index column : mixed_)
-      if (const double value = block.cells(i, column); !std::isnan(value))
+      if (const double value = block.cells(i, column); !block.words_kept && !std::isnan(value))
         columns_.add_level(column, format_number(value), options_.max_levels);
     add_targets(block, i, odd);
     sample_.offer(block, i, rows_, begin, end);

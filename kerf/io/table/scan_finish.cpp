@@ -5,9 +5,26 @@
 #include "kerf/core/hash.h"
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
+#include "kerf/io/class_names.h"
 #include "kerf/io/table/scanner.h"
 
 namespace kerf::detail::io {
+namespace {
+
+/// The first two levels that are one number.
+std::optional<std::pair<std::string, std::string>> equal_numbers(
+    const std::map<std::string, Index>& levels) {
+  std::map<std::string, std::string> seen;
+  for (const auto& [level, count] : levels) {
+    const std::string value = exact_number(level);
+    if (value.empty()) continue;
+    const auto [same, is_new] = seen.emplace(value, level);
+    if (!is_new) return std::pair(same->second, level);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 /// Decides which columns are categories, and gathers means.
 void Scanner::finish_table(ScanResult& result) {
@@ -83,6 +100,11 @@ void Scanner::finish_plain(ScanResult& result) {
 /// Words are one input each: says where that is hardly what was meant.
 void Scanner::note_words(Index column, const std::string& label,
                          std::vector<std::string>& notes) const {
+  if (const auto equal = equal_numbers(columns_.levels(column)))
+    notes.push_back(
+        fmt::format("{} has {} and {}, equal numbers written differently: taken for "
+                    "two words",
+                    label, quoted(equal->first), quoted(equal->second)));
   constexpr Index kFewestRows = 20;
   const auto words = static_cast<Index>(columns_.levels(column).size());
   if (columns_.decimal_commas(column))
@@ -154,7 +176,10 @@ ScanResult Scanner::finish() {
   if (encoding_.kind == SourceKind::pixels && options_.missing != Missing::error)
     encoding_.means = summary.mean;
   finish_targets(result);
-  if (summary.task == Task::regression) summary.target_scale = range_.scales();
+  if (summary.task == Task::regression) {
+    summary.target_scale = range_.scales();
+    summary.target_deviation = range_.deviations();
+  }
   encoding_.task = summary.task;
   encoding_.classes = summary.classes;
   if (!options_.image.empty() && !schema_.bytes) encoding_.is_bytes = bytes_;

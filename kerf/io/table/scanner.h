@@ -25,7 +25,10 @@ class Scanner {
 
   /// Columns of words in which numbers occur too: their levels are known after another pass only.
   std::set<Index> mixed_columns() const;
-  void know_mixed(std::set<Index> mixed) { mixed_ = std::move(mixed); }
+  void know_mixed(std::set<Index> mixed) {
+    mixed_ = std::move(mixed);
+    reader_.keep_words({mixed_.begin(), mixed_.end()});
+  }
   PassGuard guard_for_next_pass() const {
     PassGuard guard = guard_;
     guard.rewind();

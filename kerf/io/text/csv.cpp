@@ -49,6 +49,11 @@ class CsvReader final : public Reader {
   }
   bool next(RawBlock& block, Index max_rows) override;
   void keep_spelling(Index column) override { spelled_ = column; }
+  void keep_words(const std::vector<Index>& columns) override {
+    words_.assign(columns.empty() ? 0 : schema_.columns, false);
+    for (const Index column : columns) words_[column] = true;
+    first_word_ = columns.empty() ? schema_.columns : std::ranges::min(columns);
+  }
   double progress() const override { return input_.part_read(); }
 
  private:
@@ -72,6 +77,12 @@ class CsvReader final : public Reader {
   [[noreturn]] void fail_ragged() const;
   Index byte_of(const char* p) const { return p - line_begin_ + 1; }
   bool is_blank(char c) const { return c == ' ' || (c == '\t' && dialect_.delimiter != '\t'); }
+  bool is_of_words(Index column) const { return !words_.empty() && words_[column]; }
+  /// A number whose text is wanted.
+  static void add_number(RawBlock& block, Index column, std::string_view text) {
+    block.add_odd(block.rows, column, 0, text);
+    block.odd.back().is_number = true;
+  }
   bool cut_at(const char* p) const { return p >= window_.end() && !window_.complete(); }
 
   InputStream input_;
@@ -79,6 +90,8 @@ class CsvReader final : public Reader {
   CsvDialect dialect_;
   Schema schema_;
   Index spelled_ = kNoColumn;  // column whose text is kept
+  std::vector<bool> words_;    // columns whose numbers are listed with their text; empty: none
+  Index first_word_ = std::numeric_limits<Index>::max();
   const char* position_ = nullptr;
   // A quoted cell may hold newlines, so a row has a first line and a line that is being read.
   const char* row_begin_ = nullptr;
@@ -113,6 +126,7 @@ bool CsvReader::find_row() {
 
 bool CsvReader::next(RawBlock& block, Index max_rows) {
   block.clear();
+  block.words_kept = !words_.empty();
   block.file = input_.name();
   block.first_row = row_;
   if (at_beginning_) {
@@ -139,6 +153,7 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
     }
     if (at_beginning_ && dialect_.header) {
       block.clear();
+      block.words_kept = !words_.empty();
     } else {
       block.lines.push_back(row_line_);
       ++block.rows;
@@ -155,7 +170,7 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
 Index CsvReader::plain_cells(const char*& p, double* out) const {
   const char delimiter = dialect_.delimiter;
   if (delimiter == ' ') return 0;  // runs of blanks
-  const Index last = spelled_ >= 0 ? spelled_ : schema_.columns - 1;
+  const Index last = std::min(spelled_ >= 0 ? spelled_ : schema_.columns - 1, first_word_);
   for (Index j = 0; j < last; ++j) {
     const char* const q = parse_decimal(p, out[j]);
     if (q == nullptr || *q != delimiter || !std::isfinite(out[j])) return j;
@@ -178,6 +193,7 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
                                         (*q == '\r' && q[1] == '\n'));
     if (ended && std::isfinite(out[j])) {
       if (j == spelled_) block.spelling.emplace_back(begin, q);
+      if (is_of_words(j)) add_number(block, j, {begin, q});
       q += *q == '\r';
     } else {
       const Index byte = byte_of(begin), below = line_ - row_line_;
@@ -185,7 +201,10 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
       if (cell.text.data() == nullptr) return false;
       q = cell.end;
       out[j] = cell.value;
-      if (std::isnan(cell.value)) block.add_odd(block.rows, j, byte, cell.text, below);
+      if (std::isnan(cell.value))
+        block.add_odd(block.rows, j, byte, cell.text, below);
+      else if (is_of_words(j))
+        add_number(block, j, cell.text);
       if (j == spelled_) block.spelling.emplace_back(cell.text);
     }
     if (blanks) {

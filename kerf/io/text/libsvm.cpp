@@ -21,14 +21,6 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_token(char c) { return is_space(c) || c == '\n' || c == '#'; }
 
-/// Labels are numbers (+1 is 1, 1.0 too), unless a zero stands in front or a double rounds them.
-std::string label_text(std::string_view text) {
-  constexpr double kLargest = 9007199254740992;  // 2^53
-  const double value = parse_number(text).value_or(0);
-  const bool as_written = has_leading_zeros(text) || std::abs(value) >= kLargest;
-  return as_written ? std::string(text) : format_number(value);
-}
-
 class LibsvmReader final : public Reader {
  public:
   explicit LibsvmReader(InputStream input) : input_(std::move(input)), window_(input_) {
@@ -85,7 +77,7 @@ class LibsvmReader final : public Reader {
       const char* q = parse_decimal(p, label);
       require(q != nullptr && ends_token(*q) && std::isfinite(label), p,
               "a label that is a finite number is wanted here");
-      if (spelled_) block.spelling.push_back(label_text({p, static_cast<std::size_t>(q - p)}));
+      if (spelled_) block.spelling.push_back(number_name({p, static_cast<std::size_t>(q - p)}));
       p = parse_entries(q, block.sparse);
       block.labels.push_back(label);
       block.lines.push_back(line_);

@@ -125,10 +125,11 @@ IncrementalFit::IncrementalFit(const DataSummary& first, const std::string& map,
   if (features_are_zero(*map_, first, plan_.scaling))
     warnings_.push_back(zero_features_warning(map));
   sums_.folds = options.lambda && !one_apart() ? 1 : options.folds;
+  if (wants_sample(options, targets_.classification())) sums_.sample.emplace(options.seed, 1);
   wants_sums_ = solver_traits(options.solver).keeps_sums;
   if (wants_sums_) require_sums_memory();
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
-  seen_ = Seen{{}, SampleKeeper(key.child("sample"), kSampleRows), {}};
+  seen_ = Seen{{}, {}, SampleKeeper(key.child("sample"), kSampleRows), {}};
 }
 
 IncrementalFit::IncrementalFit(const Model& model, const FitOptions& options, Index memory_limit)
@@ -174,7 +175,10 @@ Problem IncrementalFit::problem(Index rows) const {
 }
 
 void IncrementalFit::require_sums_memory() const {
-  const Problem sized = problem(std::max(shape_.rows, map_->out_dim()));
+  // Blocks are of a size that does not know how many rows will come (start_sums).
+  const Index block = TrainingRows::rows_at_once(map_->out_dim(), map_->in_dim(),
+                                                 std::numeric_limits<Index>::max());
+  const Problem sized = problem(std::max({shape_.rows, map_->out_dim(), block}));
   const Index left_out =
       sized.classification ? LeftOutRows::kMost * (4 * sized.features + 8 * sized.outputs) : 0;
   require_memory(solver_that(&SolverTraits::keeps_sums).bytes(sized) + left_out, memory_limit_,
@@ -235,9 +239,13 @@ void IncrementalFit::add(RowBlock& block) {
   block.first_row = rows();
   if (seen_ && !shape_.is_sparse) {
     seen_->sums.add(block.x());
-    seen_->extremes.add(block);
   }
-  if (seen_) seen_->sample.add(block);
+  if (seen_) {
+    seen_->extremes.add(block);
+    seen_->sample.add(block);
+    for (Index i = 0; i < block.rows() && !targets_.classification(); ++i)
+      seen_->targets.add(block.targets.row(i));
+  }
   // Rows before keep their features: they are inside the narrower range.
   plan_.scaling.widen_range(block);
   plan_.scaling.apply(block);
@@ -267,6 +275,7 @@ void IncrementalFit::add_to_sums(Index fold, const RowBlock& rows) {
     left_out_fold_ = fold;
     sums_.left_out.add(z_.view(), y_.view(), weights_);
   }
+  if (sums_.sample) sums_.sample->add(sums_.sums[fold].rows(), z_.view(), y_.view(), weights_);
   sums_.sums[fold].add(z_.view(), y_.view(), weights_);
 }
 
@@ -302,6 +311,7 @@ void IncrementalFit::warn(FitReport& report) const {
   DataSummary summary = shape_of(shape_);
   summary.rows = rows();
   seen_->sums.describe(summary);
+  summary.target_deviation = seen_->targets.deviations();
   summary.sample = seen_->sample.sample();
   warn_about_data(
       summary, [&] { return seen_->extremes; }, report);

@@ -54,6 +54,7 @@ class IncrementalFit {
   /// What data warnings look at.
   struct Seen {
     ColumnSums sums;
+    TargetRange targets;
     SampleKeeper sample;
     ColumnExtremes extremes;
   };

@@ -143,15 +143,16 @@ TEST(IncrementalFit, IsTheFitOfAllRows) {
 TEST(IncrementalFit, WarnsAsTheFitOfAllRows) {
   FitOptions options = options_with(1e-2, "cholesky");
   options.scale = ScaleKind::standard;
-  Data outlier, constant, noise, alike;
+  Data outlier, constant, noise, alike, in_target;
   outlier.x(217, 1) = 1e12f;
+  in_target.y(99, 0) = 1e9;
   outlier.x(5, 2) = -1e12f;
   for (Index i = 0; i < kRows; ++i) {
     constant.x(i, 1) = 7;
     noise.y(i, 0) = rng::normal(rng::Key{9}, static_cast<std::uint64_t>(i));
     alike.y(i, 0) = 3;
   }
-  for (const Data* data : {&outlier, &constant, &alike})
+  for (const Data* data : {&outlier, &constant, &alike, &in_target})
     compare(*data, Task::regression, 40, options);
   options.lambda.reset();
   compare(noise, Task::regression, 40, options);
@@ -384,6 +385,23 @@ TEST(IncrementalFit, RefusesWhatItWouldIgnore) {
   source.next(block);
   block.weights[3] = -1;
   EXPECT_THROW(incremental.add(block), Error);
+}
+
+// Rows wait in blocks whose size does not depend on how many have come: 256 of 100,000 columns in each of
+// 5 folds are 512 MB, those of the first block alone are 20.
+TEST(IncrementalFit, MemoryIsThatOfWholeBlocksOfWideRows) {
+  constexpr Index kWide = 100000;
+  Matrix<float> x(10, kWide);
+  Matrix<double> y(10, 1);
+  x.fill(1);
+  for (Index i = 0; i < 10; ++i) y(i, 0) = x(i, i) = static_cast<float>(i);
+  MemorySource source(x.view(), y.view());
+  const DataSummary summary = summarise(source, Task::regression, {}, rng::Key{1});
+  const auto begin = [&](Index limit) {
+    IncrementalFit(summary, "rff", with_features(32), options_with({}, "cholesky"), limit);
+  };
+  EXPECT_THROW(begin(300'000'000), Error);
+  begin(900'000'000);
 }
 
 }  // namespace

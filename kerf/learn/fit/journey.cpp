@@ -3,6 +3,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
+#include "kerf/features/automatic.h"
 #include "kerf/learn/solvers/solver.h"
 
 namespace kerf::detail {
@@ -52,15 +53,23 @@ RowSource* Fitted::test_rows() const {
   return split ? static_cast<RowSource*>(&split->held_out) : test_file.get();
 }
 
-void settle_columns(Dataset& data, ScaleKind scale) {
-  if (resolve_scale(scale, data.summary) == ScaleKind::standard) data.centre_large_columns();
+void settle_columns(Dataset& data, ScaleKind scale, bool free) {
+  const ScaleKind kind = resolve_scale(scale, data.summary);
+  if (kind == ScaleKind::standard || (kind == ScaleKind::none && free)) data.centre_large_columns();
+}
+
+bool sees_differences(const std::string& map, const Params& map_options) {
+  if (map == kAutoMap) return false;  // the data decide
+  if (map != kExactMap) return ignores_offsets(find_feature_map(map), map_options);
+  return ignores_offsets(find_kernel(exact_kernel_name(map_options)),
+                         exact_kernel_params(map_options));
 }
 
 Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
   check_task(task);
   const FitOptions options = options_of(task);
   const rng::Key key = task_key(task);
-  settle_columns(data, options.scale);
+  settle_columns(data, options.scale, sees_differences(task.map, task.map_options));
   if (wants_double(task, options)) data.keep_double();
   std::unique_ptr<Holdout> split;
   if (task.holdout > 0)

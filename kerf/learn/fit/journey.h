@@ -57,7 +57,10 @@ void check_task(const FitTask& task);
 Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context = {});
 
 /// Large offsets leave the columns that `scale` will centre anyway, before values are rounded to
-/// floats.  Part of fit_dataset(); for who looks at the same rows without a fit.
-void settle_columns(Dataset& data, ScaleKind scale);
+/// floats; or any columns that stay as they are, if `free`: whoever looks at them sees differences only.
+/// Part of fit_dataset(); for who looks at the same rows without a fit.
+void settle_columns(Dataset& data, ScaleKind scale, bool free = false);
+/// Whether a fit with this map (or auto, or exact) sees differences of rows only.
+bool sees_differences(const std::string& map, const Params& map_options);
 
 }  // namespace kerf::detail

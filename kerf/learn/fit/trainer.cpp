@@ -104,7 +104,7 @@ LearnedMap learn_map(const FitJob& job, FitResult& result) {
   const bool one_solve = solver_traits(outcome.solver).takes_penalty && job.options.lambda;
   LearnedMap learned;
   learned.state = model.recipe.fit(scaled, job.memory_limit, job.progress,
-                                   one_solve ? &learned.penalty : nullptr);
+                                   one_solve ? &learned.penalty : nullptr, job.summary.rows);
   learned.map = model.recipe.make(job.memory_limit);
   if (features_are_zero(*learned.map, job.summary, model.scaling))
     outcome.warnings.push_back(zero_features_warning(model.recipe.map));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace kerf::detail {
 namespace {
@@ -61,57 +62,103 @@ struct Ruled {
   double centre, deviation, robust;
 };
 
-std::vector<Ruled> ruled_columns(const DataSummary& summary) {
-  std::vector<Ruled> ruled;
-  for (std::size_t j = 0; j < summary.mean.size(); ++j) {
-    auto values = sampled(summary, j);
-    std::ranges::sort(values);
-    const std::size_t tenth = values.size() / 10;
-    const double low = values[tenth], high = values[values.size() - 1 - tenth];
-    const double robust = (high - low) / kNormalRange,
-                 deviation = std::sqrt(variance_of(summary, j));
-    if (robust > 0 && deviation > kRuled * robust)
-      ruled.push_back({j, values[values.size() / 2], deviation, robust});
-  }
-  return ruled;
+/// Nothing where the deviation is that of most values.
+std::optional<Ruled> ruled(std::size_t column, std::vector<double> values, double deviation) {
+  std::ranges::sort(values);
+  const std::size_t tenth = values.size() / 10;
+  const double low = values[tenth], high = values[values.size() - 1 - tenth];
+  const double robust = (high - low) / kNormalRange;
+  if (!(robust > 0 && deviation > kRuled * robust)) return std::nullopt;
+  return Ruled{column, values[values.size() / 2], deviation, robust};
 }
 
-void warn_of_outliers(const DataSummary& summary, const std::function<ColumnExtremes()>& extremes,
-                      FitReport& report) {
-  auto ruled = ruled_columns(summary);
-  if (ruled.empty()) return;
-  const ColumnExtremes all = extremes();
-  if (ruled.size() > kMostNamed) ruled.resize(kMostNamed);
-  for (const Ruled& column : ruled) {
-    const auto [value, row] = all.farthest_from(column.centre, static_cast<Index>(column.column));
-    report.warnings.push_back(fmt::format(
-        "{}: a few values such as {:.6g} in row {} make its standard deviation {:.3g}, where four "
-        "fifths of its values lie within {:.3g} of each other and become nearly equal; leave such "
-        "rows out, cut the values off, or {} the column",
-        name_of(summary, column.column), value, row, column.deviation, kNormalRange * column.robust,
-        spell("drop")));
+std::vector<Ruled> ruled_columns(const DataSummary& summary) {
+  std::vector<Ruled> found;
+  for (std::size_t j = 0; j < summary.mean.size() && found.size() < kMostNamed; ++j) {
+    const auto values = sampled(summary, j);
+    if (const auto column =
+            ruled(j, {values.begin(), values.end()}, std::sqrt(variance_of(summary, j))))
+      found.push_back(*column);
   }
+  return found;
+}
+
+std::vector<Ruled> ruled_targets(const DataSummary& summary) {
+  std::vector<Ruled> found;
+  const auto& targets = summary.sample.targets;
+  if (targets.rows() < kFewestRows) return found;
+  for (std::size_t t = 0; t < summary.target_deviation.size() && found.size() < kMostNamed; ++t) {
+    std::vector<double> values;
+    for (Index i = 0; i < targets.rows(); ++i) values.push_back(targets(i, static_cast<Index>(t)));
+    if (const auto target = ruled(t, std::move(values), summary.target_deviation[t]))
+      found.push_back(*target);
+  }
+  return found;
+}
+
+/// "a few values such as 7 in row 3 make its standard deviation 5, where ..."
+std::string describe(const Ruled& ruled, const ColumnExtremes::Value& farthest) {
+  return fmt::format(
+      "a few values such as {:.6g} in row {} make its standard deviation {:.3g}, where four fifths "
+      "of its values lie within {:.3g} of each other",
+      farthest.value, farthest.row, ruled.deviation, kNormalRange * ruled.robust);
+}
+
+void warn_of_outliers(const DataSummary& summary, bool in_columns,
+                      const std::function<ColumnExtremes()>& extremes, FitReport& report) {
+  const auto columns = in_columns ? ruled_columns(summary) : std::vector<Ruled>();
+  const auto targets =
+      summary.task == Task::regression ? ruled_targets(summary) : std::vector<Ruled>();
+  if (columns.empty() && targets.empty()) return;
+  const ColumnExtremes all = extremes();
+  for (const Ruled& column : columns)
+    report.warnings.push_back(fmt::format(
+        "{}: {} and become nearly equal; leave such rows out, cut the values off, or {} the column",
+        name_of(summary, column.column),
+        describe(column, all.farthest_from(column.centre, static_cast<Index>(column.column))),
+        spell("drop")));
+  for (const Ruled& target : targets)
+    report.warnings.push_back(fmt::format(
+        "{}: {}: squared errors are those of such rows, which may hide what is wrong in all "
+        "others; "
+        "leave them out, or cut the values off",
+        summary.targets > 1 ? fmt::format("target {}", target.column) : "the target",
+        describe(target,
+                 all.farthest_target_from(target.centre, static_cast<Index>(target.column)))));
 }
 
 }  // namespace
 
+template <class T>
+void ColumnExtremes::Ends::add(std::span<const T> row, Index number) {
+  const bool first = least.empty();
+  if (first) least.resize(row.size()), greatest.resize(row.size());
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    const Value here{static_cast<double>(row[j]), number};
+    if (first || here.value < least[j].value) least[j] = here;
+    if (first || here.value > greatest[j].value) greatest[j] = here;
+  }
+}
+
+ColumnExtremes::Value ColumnExtremes::Ends::farthest_from(double centre, Index column) const {
+  const Value low = least[column], high = greatest[column];
+  const double below = centre - low.value, above = high.value - centre;
+  return below > above || (below == above && low.row < high.row) ? low : high;
+}
+
 void ColumnExtremes::add(const RowBlock& block) {
   for (Index i = 0; i < block.rows(); ++i) {
-    const auto row = block.dense.row(i);
-    const bool first = least_.empty();
-    if (first) least_.resize(row.size()), greatest_.resize(row.size());
-    for (std::size_t j = 0; j < row.size(); ++j) {
-      const Value here{row[j], block.number_of(i)};
-      if (first || here.value < least_[j].value) least_[j] = here;
-      if (first || here.value > greatest_[j].value) greatest_[j] = here;
-    }
+    if (!block.is_sparse) columns_.add<float>(block.dense.row(i), block.number_of(i));
+    if (block.targets.rows() > 0) targets_.add<double>(block.targets.row(i), block.number_of(i));
   }
 }
 
 ColumnExtremes::Value ColumnExtremes::farthest_from(double centre, Index column) const {
-  const Value low = least_[column], high = greatest_[column];
-  const double below = centre - low.value, above = high.value - centre;
-  return below > above || (below == above && low.row < high.row) ? low : high;
+  return columns_.farthest_from(centre, column);
+}
+
+ColumnExtremes::Value ColumnExtremes::farthest_target_from(double centre, Index target) const {
+  return targets_.farthest_from(centre, target);
 }
 
 ColumnExtremes extremes_of(RowSource& source) {
@@ -133,13 +180,12 @@ void warn_about_data(const DataSummary& summary, const std::function<ColumnExtre
     report.warnings.emplace_back(
         "the target is the same in every row: there is nothing to learn, and every prediction is "
         "it");
-  if (summary.is_sparse || summary.sample.dense.cols() != summary.cols ||
-      summary.sample.dense.rows() < 2)
-    return;
-  warn_of_constants(summary, report);
+  const bool dense = !summary.is_sparse && summary.sample.dense.cols() == summary.cols &&
+                     summary.sample.dense.rows() >= 2;
+  if (dense) warn_of_constants(summary, report);
   const bool by_column = report.scale == ScaleKind::standard || report.scale == ScaleKind::rms;
-  if (by_column && summary.sample.dense.rows() >= kFewestRows)
-    warn_of_outliers(summary, extremes, report);
+  warn_of_outliers(summary, dense && by_column && summary.sample.dense.rows() >= kFewestRows,
+                   extremes, report);
 }
 
 }  // namespace kerf::detail

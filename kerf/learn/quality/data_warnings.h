@@ -1,10 +1,10 @@
 // What a user should know about the data a fit was made of: columns and targets that do not vary,
-// columns that a few values rule.
+// columns and targets that a few values rule.
 //
 // A column's standard deviation is set beside a robust one, (q90 - q10) / 2.563 of the sample, which is
 // the same for normal values and does not see a tenth of them at either end.  Where it is 20 times
 // as large, four fifths of the values lie within an eighth of a standard deviation: standardised,
-// they are nearly equal.
+// they are nearly equal.  The same of a target: what is left of its squared errors is those few rows'.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,8 @@
 
 namespace kerf::detail {
 
-/// The least and the greatest value of each column of dense rows, with the first row that has it.
+/// The least and the greatest value of each column of dense rows and of each target, with the first row
+/// that has it.
 class ColumnExtremes {
  public:
   struct Value {
@@ -26,9 +27,16 @@ class ColumnExtremes {
   void add(const RowBlock& block);
   /// Of these two the one farther away.
   Value farthest_from(double centre, Index column) const;
+  Value farthest_target_from(double centre, Index target) const;
 
  private:
-  std::vector<Value> least_, greatest_;
+  struct Ends {
+    std::vector<Value> least, greatest;
+    template <class T>
+    void add(std::span<const T> row, Index number);
+    Value farthest_from(double centre, Index column) const;
+  };
+  Ends columns_, targets_;
 };
 
 /// `extremes`: of all rows, which need not be passed over again unless somebody asks for them.

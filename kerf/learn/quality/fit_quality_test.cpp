@@ -8,6 +8,7 @@
 
 #include "kerf/core/random/random.h"
 #include "kerf/learn/fit/incremental.h"
+#include "kerf/learn/rows/fold_buffers.h"
 
 namespace kerf::detail {
 namespace {
@@ -88,27 +89,128 @@ TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
   EXPECT_NEAR(report.quality->value, 1 - *report.cv_error / variance, 0.01);
 }
 
-TEST(FitQuality, TrainingFigureIsNamedAndIsThatOfThePredictions) {
-  for (const std::string solver : {"cholesky", "pcg"}) {
-    const Data data = make_data(1);
-    FitOptions options;
-    options.lambda = 1e-2;
-    options.solver = solver;
-    const auto [model, report] = fit_on(data, Task::regression, options);
-    ASSERT_TRUE(report.quality.has_value());
-    EXPECT_FALSE(report.quality->left_out());
-    RowBlock block;
-    MemorySource(data.x.view(), data.y.view()).next(block);
-    Matrix<double> scores;
-    Predictor(model).scores(block, scores);
-    double mean = 0, error = 0, variance = 0;
-    for (Index i = 0; i < kRows; ++i) mean += data.y(i, 0) / kRows;
-    for (Index i = 0; i < kRows; ++i) {
-      error += std::pow(data.y(i, 0) - scores(i, 0), 2);
-      variance += std::pow(data.y(i, 0) - mean, 2);
+/// The features and the scale do not depend on the rows, so that a weight of 0 leaves a row out.
+FitResult fit_weighted(const Data& data, const std::vector<double>& weights,
+                       const FitOptions& options, Index copies = 1) {
+  MemorySource source(data.x.view(), data.y.view(), 100, weights);
+  auto summary = summarise(source, Task::regression, {}, rng::Key{1});
+  summary.copies = copies;
+  return fit(source, summary, "rff", {{"features", "16"}, {"bandwidth", "2"}}, options);
+}
+
+Matrix<double> predictions(const Model& model, const Data& data) {
+  RowBlock block;
+  MemorySource(data.x.view(), data.y.view()).next(block);
+  Matrix<double> scores;
+  Predictor(model).scores(block, scores);
+  return scores;
+}
+
+FitOptions given_lambda(double lambda, const std::string& solver) {
+  FitOptions options;
+  options.lambda = lambda;
+  options.solver = solver;
+  options.scale = ScaleKind::none;
+  return options;
+}
+
+/// 1 - squared error over that of the mean of the rows that are trained on, of groups of `together`
+/// rows, each left out of a fit of all others, in the plainest way.
+double r2_of_groups_left_out(const Data& data, std::vector<double> weights, FitOptions options,
+                             Index together) {
+  double n = 0;
+  for (const double w : weights) n += w;
+  const double shift = n * *options.lambda;
+  double error = 0, constant = 0;
+  for (Index first = 0; first < kRows; first += together) {
+    std::vector<double> others = weights;
+    double rest = n, sum = 0;
+    for (Index i = first; i < first + together; ++i) rest -= weights[i], others[i] = 0;
+    for (Index i = 0; i < kRows; ++i) sum += others[i] * data.y(i, 0);
+    options.lambda = shift / rest;
+    const Matrix<double> scores = predictions(fit_weighted(data, others, options).model, data);
+    for (Index i = first; i < first + together; ++i) {
+      error += weights[i] * std::pow(data.y(i, 0) - scores(i, 0), 2);
+      constant += weights[i] * std::pow(data.y(i, 0) - sum / rest, 2);
     }
-    EXPECT_NEAR(report.quality->value, 1 - error / variance, 1e-4);
   }
+  return 1 - error / constant;
+}
+
+std::vector<double> some_weights() {
+  std::vector<double> weights;
+  for (Index i = 0; i < kRows; ++i) weights.push_back(0.5 + static_cast<double>(i % 3));
+  return weights;
+}
+
+// Sums of single precision are off by about 1e-6, and these systems have a condition of some thousands.
+TEST(FitQuality, GivenLambdaIsJudgedByRowsLeftOut) {
+  const Data data = make_data(1);
+  const auto weights = some_weights();
+  for (const double lambda : {1e-3, 1e-1}) {
+    const FitOptions options = given_lambda(lambda, "cholesky");
+    const auto report = fit_weighted(data, weights, options).report;
+    ASSERT_TRUE(report.quality.has_value());
+    EXPECT_TRUE(report.quality->left_out());
+    EXPECT_EQ(report.quality->how, "leave-one-out");
+    EXPECT_NEAR(report.quality->value, r2_of_groups_left_out(data, weights, options, 1), 1e-4);
+  }
+}
+
+TEST(FitQuality, CopiesOfAnExampleAreLeftOutTogether) {
+  const Data data = make_data(1);
+  const auto weights = some_weights();
+  const FitOptions options = given_lambda(1e-2, "cholesky");
+  const auto report = fit_weighted(data, weights, options, 3).report;
+  EXPECT_NEAR(report.quality->value, r2_of_groups_left_out(data, weights, options, 3), 1e-4);
+}
+
+// One fold's rows judge, by iterations that stop at 1e-3 of the right-hand side.
+TEST(FitQuality, GivenLambdaOfIterationsIsJudgedByAFold) {
+  const Data data = make_data(1);
+  const auto weights = some_weights();
+  const FitOptions options = given_lambda(1e-2, "pcg");
+  const auto [model, report] = fit_weighted(data, weights, options);
+  ASSERT_TRUE(report.quality.has_value());
+  EXPECT_EQ(report.quality->how, "one fold of 5 held out");
+  const rng::Key key = FoldBuffers::key_of(options.seed);
+  std::vector<double> others = weights;
+  double sum = 0, rest = 0;
+  for (Index i = 0; i < kRows; ++i) {
+    if (FoldBuffers::fold_of(key, i, 1, 5) == 0) others[i] = 0;
+    sum += others[i] * data.y(i, 0), rest += others[i];
+  }
+  const Matrix<double> scores =
+      predictions(fit_weighted(data, others, given_lambda(1e-2, "cholesky")).model, data);
+  double error = 0, constant = 0;
+  for (Index i = 0; i < kRows; ++i) {
+    if (others[i] > 0) continue;
+    error += weights[i] * std::pow(data.y(i, 0) - scores(i, 0), 2);
+    constant += weights[i] * std::pow(data.y(i, 0) - sum / rest, 2);
+  }
+  EXPECT_NEAR(report.quality->value, 1 - error / constant, 5e-3);
+}
+
+TEST(FitQuality, NoiseWithAGivenLambdaIsNoBetterThanAConstant) {
+  for (const std::string solver : {"cholesky", "pcg", "sgd"}) {
+    FitOptions options = given_lambda(1e-3, solver);
+    const auto report = fit_on(make_data(0), Task::regression, options).report;
+    ASSERT_TRUE(report.quality.has_value()) << solver;
+    EXPECT_TRUE(report.quality->left_out()) << solver;
+    EXPECT_THAT(report.warnings, Contains(HasSubstr("better than a constant"))) << solver;
+  }
+}
+
+// What a model that follows every row leaves of it is rounding: no figure is better than a wrong one.
+TEST(FitQuality, RowsThatSumsCannotLeaveOutAreNotJudged) {
+  const Data data = make_data(1);
+  MemorySource source(data.x.view(), data.y.view());
+  const auto summary = summarise(source, Task::regression, {}, rng::Key{1});
+  const auto report = fit(source, summary, "rff", {{"features", "1024"}, {"bandwidth", "0.1"}},
+                          given_lambda(1e-6, "cholesky"))
+                          .report;
+  EXPECT_THAT(report.warnings, Contains(HasSubstr("rows left out cannot be judged")));
+  EXPECT_FALSE(report.quality->left_out());
 }
 
 TEST(FitQuality, BlockByBlockToo) {
@@ -134,6 +236,15 @@ TEST(DataWarnings, NameTheColumnTheValueAndTheRowOfAnOutlier) {
   const auto report = fit_on(data, Task::regression, {}).report;
   EXPECT_THAT(report.warnings,
               Contains(HasSubstr("column 1: a few values such as 1e+12 in row 17")));
+}
+
+TEST(DataWarnings, NameTheValueAndTheRowOfAnOutlierInTheTarget) {
+  Data data = make_data(1);
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Not(Contains(HasSubstr("the target"))));
+  data.y(23, 0) = -1e9;
+  EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
+              Contains(HasSubstr("the target: a few values such as -1e+09 in row 23")));
 }
 
 TEST(DataWarnings, WhatDoesNotVaryIsTold) {

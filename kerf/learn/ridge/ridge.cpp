@@ -181,12 +181,15 @@ double lambda_unit(Parts parts) {
   return unit > 0 ? unit : 1;  // features that do not vary: any lambda gives the mean
 }
 
-std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda) {
+std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda,
+                                            std::optional<Index> only) {
   std::vector<double> none(folds.front().targets(), std::numeric_limits<double>::infinity());
   std::vector<double> errors(none.size(), 0.0);
   double weight = 0;
   for (std::size_t held_out = 0; held_out < folds.size(); ++held_out) {
-    if (folds[held_out].rows() == 0) continue;
+    if (folds[held_out].rows() == 0 ||
+        only.value_or(static_cast<Index>(held_out)) != static_cast<Index>(held_out))
+      continue;
     std::vector<const NormalEquations*> rest;
     for (std::size_t f = 0; f < folds.size(); ++f)
       if (f != held_out) rest.push_back(&folds[f]);

@@ -34,8 +34,9 @@ LinearModel solve_ridge(std::span<const NormalEquations* const> parts, const Lam
                         Matrix<double>* factor = nullptr);
 
 /// Mean squared error of each target on each fold of a model trained on the others.
-/// Infinite if a training matrix is singular.
-std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda);
+/// Infinite if a training matrix is singular.  `only`: on this fold alone.
+std::vector<double> cross_validation_errors(std::span<const NormalEquations> folds, double lambda,
+                                            std::optional<Index> only = {});
 
 /// The fold that is held out where one must do: the first that weighs something while the others
 /// do too; none: there is no such fold.

@@ -11,6 +11,8 @@ class TrainingSums {
  public:
   /// All folds, or all but one.
   TrainingSums(const FeatureCache& cache, Index without);
+  /// All rows but those marked, which may be of any fold: two more passes.
+  TrainingSums(FeatureCache& cache, std::span<const char> without);
 
   double weight() const { return weight_; }
   std::span<const double> sum() const { return sum_; }
@@ -24,7 +26,12 @@ class TrainingSums {
   std::vector<double> intercepts(MatrixView<const double> w) const;
 
  private:
+  bool is_out(const FeatureCache::Piece& piece, Index row) const {
+    return rows_out_.empty() ? piece.fold == without_ : rows_out_[piece.first + row] != 0;
+  }
+
   Index without_;
+  std::span<const char> rows_out_;
   double weight_ = 0;
   std::vector<double> sum_, target_;
   Matrix<double> cross_;

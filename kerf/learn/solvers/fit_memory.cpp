@@ -72,7 +72,9 @@ Problem problem_of(const DataSummary& summary, const FeatureMapEntry& map,
       .inputs = summary.cols,
       .features = std::stoll(map_options.at("features")),
       .outputs = summary.targets > 0 ? Targets(summary, options).outputs() : 1,
-      .map_bytes = map.bytes(summary.cols, map_options),
+      .map_bytes = map.bytes_to_fit != nullptr
+                       ? map.bytes_to_fit(summary.cols, map_options, summary.rows)
+                       : map.bytes(summary.cols, map_options),
       .memory = memory_budget(memory_limit),
       .options = options,
       .classification = summary.task == Task::classification,

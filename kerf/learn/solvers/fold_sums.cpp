@@ -18,6 +18,18 @@ SolvedSums judged(std::span<const NormalEquations> sums, LinearModel model, doub
   return {std::move(model), error};
 }
 
+/// Where lambda is given and sums of folds are there anyway: one more factor.
+void judge_by_fold(std::span<const NormalEquations> sums, Index folds, FitReport& outcome) {
+  const auto fold = fold_to_hold_out(sums);
+  if (!fold) return;
+  double error = 0;
+  for (const double of_target : cross_validation_errors(sums, outcome.lambda, fold))
+    error += of_target / static_cast<double>(sums.front().targets());
+  if (auto found = explained(error, constant_error(sums, fold), sums[*fold].weight(),
+                             fmt::format("one fold of {} held out", folds)))
+    outcome.quality = std::move(found);
+}
+
 /// The error that chose lambda, beside that of the mean.
 void judge(std::span<const NormalEquations> sums, FitReport& outcome) {
   double rows = 0;
@@ -52,8 +64,38 @@ SolvedSums take_choice(std::span<const NormalEquations> sums, ChosenModel chosen
                 each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
 }
 
-SolvedSums solve_sums(std::span<const NormalEquations> sums, const FitOptions& options,
-                      const Progress& progress, FitReport& outcome) {
+bool wants_sample(const FitOptions& options, bool classification) {
+  return options.lambda.has_value() && !classification;
+}
+
+SolvedSums solve_sums_at(std::span<const NormalEquations> sums, const RowSample* sample,
+                         double lambda, const Matrix<float>* penalty, FitReport& outcome) {
+  outcome.lambda = lambda;
+  Matrix<double> factor;
+  LinearModel model = solve_ridge(parts_of(sums), lambda, penalty, &factor);
+  outcome.quality = explained_training(sums, model);
+  SolvedSums solved = penalty == nullptr ? judged(sums, std::move(model), lambda, factor)
+                                         : SolvedSums{std::move(model), 0};
+  if (sample != nullptr) solved.leverages = sample->leverages(parts_of(sums), factor.view());
+  return solved;
+}
+
+void judge_left_out(const RowSample& sample, const RowSample::Leverages& leverages,
+                    const LinearModel& model, FitReport& outcome) {
+  if (!outcome.quality) return;  // the target does not vary
+  if (auto found = sample.quality(leverages, model)) {
+    outcome.quality = std::move(found);
+    return;
+  }
+  outcome.warnings.push_back(fmt::format(
+      "with so small a lambda the model follows some rows to the last digit of its sums, so that "
+      "rows left out cannot be judged: raise {}{}",
+      spell("lambda"),
+      leverages.precision == Precision::single_ ? " or take " + spell("precision", "double") : ""));
+}
+
+SolvedSums solve_sums(std::span<const NormalEquations> sums, const RowSample* sample,
+                      const FitOptions& options, const Progress& progress, FitReport& outcome) {
   const bool gcv = options.validation == Validation::gcv;
   KERF_REQUIRE(options.lambda || options.validation != Validation::leave_one_out, usage,
                "leave-one-out needs the rows, and only their sums were kept: use {}",
@@ -68,12 +110,8 @@ SolvedSums solve_sums(std::span<const NormalEquations> sums, const FitOptions& o
   KERF_REQUIRE(options.lambda.has_value(), usage,
                "these sums were kept without folds, so that lambda cannot be chosen: give {}",
                spell("lambda"));
-  outcome.lambda = *options.lambda;
   report(progress, "solving", 0, 0);
-  Matrix<double> factor;
-  LinearModel model = solve_ridge(parts_of(sums), outcome.lambda, nullptr, &factor);
-  outcome.quality = explained_training(sums, model);
-  return judged(sums, std::move(model), outcome.lambda, factor);
+  return solve_sums_at(sums, sample, *options.lambda, nullptr, outcome);
 }
 
 void take_scores(const LeftOutScores& scores, Index folds, FitReport& outcome) {
@@ -83,16 +121,33 @@ void take_scores(const LeftOutScores& scores, Index folds, FitReport& outcome) {
 
 LinearModel solve_fold_sums(const FoldSums& kept, bool classification, const FitOptions& options,
                             const Progress& progress, FitReport& outcome) {
-  SolvedSums solved = solve_sums(kept.sums, options, progress, outcome);
+  KERF_REQUIRE(
+      options.lambda || !kept.one_apart() || options.validation == Validation::gcv, usage,
+      "the fit was given its lambda and kept the sums of one fold and those of all others: "
+      "two parts so uneven cannot choose another; give {} or {}, or fit again without a "
+      "lambda",
+      spell("lambda"), spell("validation", "gcv"));
+  const bool sampled = wants_sample(options, classification) && kept.sample;
+  SolvedSums solved =
+      solve_sums(kept.sums, sampled ? &*kept.sample : nullptr, options, progress, outcome);
   // The precision is not that of the options: sums that were kept have their own.
   std::string words = rounding_warning(solved.error, kept.sums.front().precision());
   if (!words.empty()) outcome.warnings.push_back(std::move(words));
+  if (sampled)
+    judge_left_out(*kept.sample, solved.leverages, solved.model, outcome);
+  else if (wants_sample(options, classification))
+    judge_by_fold(kept.sums, kept.folds, outcome);
   if (!classification) return std::move(solved.model);
   const auto held_out = fold_to_hold_out(kept.sums);
   const auto others = held_out ? model_without(kept.sums, *held_out, outcome) : std::nullopt;
   if (others && kept.left_out.rows() > 0)
     take_scores(kept.left_out.scores(*others), kept.folds, outcome);
   return std::move(solved.model);
+}
+
+std::optional<RowSample> load_sample(const Checkpoint& checkpoint) {
+  const auto state = checkpoint.load(kSampleName);
+  return state ? std::optional(RowSample::load(*state->arrays)) : std::nullopt;
 }
 
 std::string sums_name(Index fold) { return "sums-" + std::to_string(fold); }
@@ -111,6 +166,10 @@ FoldSums load_fold_sums(const Checkpoint& checkpoint, Index rows, Index folds) {
   FoldSums kept{std::move(sums)};
   // Two sums may be of one fold and of all others (probabilities at a given lambda).
   kept.folds = std::ssize(kept.sums) == 2 ? std::min(folds, rows) : std::ssize(kept.sums);
+  kept.sample = load_sample(checkpoint);
+  KERF_REQUIRE(!kept.sample || (kept.sample->features() == kept.sums.front().features() &&
+                                kept.sample->outputs() == kept.sums.front().targets()),
+               data, "the rows sampled in the folder are not those of its sums");
   const auto state = checkpoint.load(kLeftOutName);
   if (!state) return kept;
   kept.left_out = LeftOutRows::load(*state->arrays);

@@ -173,5 +173,21 @@ TEST(SolverChoice, SaysWhyASolverCannot) {
   }
 }
 
+// tefm takes no more directions than there are rows; its estimate was that of all features.
+TEST(FitMemory, OfTefmIsThatOfItsRows) {
+  const FitOptions options;
+  const FeatureMapEntry& tefm = find_feature_map("tefm");
+  const Params params = tefm.complete({{"features", "4096"}, {"bandwidth", "1"}});
+  DataSummary summary;
+  summary.cols = 5;
+  summary.targets = 1;
+  const auto bytes = [&](Index rows) {
+    summary.rows = rows;
+    return problem_of(summary, tefm, params, options, 0).map_bytes;
+  };
+  EXPECT_LT(10 * bytes(30), bytes(4096));
+  EXPECT_EQ(bytes(1000000), bytes(4096));
+}
+
 }  // namespace
 }  // namespace kerf::detail

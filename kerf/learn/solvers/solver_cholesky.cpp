@@ -18,7 +18,7 @@ namespace {
 
 /// The model with what rounding took from it.  The sums are gone afterwards.
 LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<NormalEquations> sums,
-                    SolvedSums solved, FitReport& outcome) {
+                    SolvedSums& solved, FitReport& outcome) {
   if (!(solved.error > kTolerable)) return std::move(solved.model);
   const Precision precision = sums.front().precision();
   if (!outcome.lambda_per_target.empty() || problem.outputs > problem.features) {
@@ -61,11 +61,15 @@ class Accumulation {
         precision_(problem.options.precision) {
     if (!chooses_by_folds(problem.options) && count_ == 2) apart_ = rows.fold_with_rows(folds_);
     if (!chooses_by_folds(problem.options) && apart_ < 0) folds_ = count_ = 1;
+    if (wants_sample(problem.options, problem.classification))
+      sample_.emplace(problem.options.seed, problem.copies);
   }
 
   Index folds() const { return folds_; }
   /// The fold that the first of the sums is of, where the second is of all others; else -1.
   Index apart() const { return apart_; }
+  /// Rows to judge a given lambda by; null: none.
+  const RowSample* sample() const { return sample_ ? &*sample_ : nullptr; }
 
   std::vector<NormalEquations> run() {
     std::vector<Index> skip;
@@ -78,6 +82,7 @@ class Accumulation {
                    "the checkpoint's sums are of {} features and {} outputs, the fit has {} and {}",
                    sum.features(), sum.targets(), rows_.features(), rows_.outputs());
     for (const auto& sum : sums_) skip.push_back(sum.rows());
+    if (!sums_.empty() && sample_) resume_sample();
     saved_.assign(count_, -1);
     rows_.for_each(
         folds_, [&](const TrainingRows::Block& block) { add(block); }, skip, apart_);
@@ -92,11 +97,27 @@ class Accumulation {
       const Origin origin = origin_of(block.z, block.y);
       for (Index f = 0; f < count_; ++f) sums_.emplace_back(origin, precision_);
     }
+    if (sample_) sample_->add(block.first, block.z, block.y, block.weights);
     sums_[block.fold].add(block.z, block.y, block.weights);
     if (checkpoint_ && checkpoint_->due()) save();
   }
 
+  /// Sums of an early version have none, and its rows do not come again.
+  void resume_sample() {
+    auto kept = load_sample(*checkpoint_);
+    if (kept && kept->features() == rows_.features() && kept->outputs() == rows_.outputs())
+      sample_ = std::move(kept);
+    else
+      sample_.reset();
+  }
+
+  /// The sample first: rows that it has already are known when they come again, sums do not know them.
   void save() {
+    if (sample_) {
+      ArrayWriter arrays;
+      sample_->save(arrays);
+      checkpoint_->save(kSampleName, arrays);
+    }
     for (std::size_t f = 0; f < sums_.size(); ++f) {
       if (saved_[f] == sums_[f].rows()) continue;
       ArrayWriter arrays;
@@ -112,6 +133,7 @@ class Accumulation {
   Index count_;  // of sums
   Precision precision_;
   std::vector<NormalEquations> sums_;
+  std::optional<RowSample> sample_;
   std::vector<Index> saved_;
 };
 
@@ -150,8 +172,8 @@ void calibrate(const Problem& problem, const Accumulation& made,
   problem.checkpoint->save(kLeftOutName, arrays);
 }
 
-SolvedSums solve(const Problem& problem, std::span<const NormalEquations> sums, TrainingRows& rows,
-                 FitReport& outcome) {
+SolvedSums solve(const Problem& problem, std::span<const NormalEquations> sums,
+                 const RowSample* sample, TrainingRows& rows, FitReport& outcome) {
   const FitOptions& options = problem.options;
   if (!options.lambda && options.validation == Validation::leave_one_out) {
     report(rows.progress(), "choosing lambda", 0, 0);
@@ -163,20 +185,21 @@ SolvedSums solve(const Problem& problem, std::span<const NormalEquations> sums, 
                        "leave-one-out", outcome);
   }
   const Stopwatch watch(rows.seconds().solve);
-  if (problem.penalty == nullptr) return solve_sums(sums, options, rows.progress(), outcome);
-  outcome.lambda = *options.lambda;
+  if (problem.penalty == nullptr)
+    return solve_sums(sums, sample, options, rows.progress(), outcome);
   report(rows.progress(), "solving", 0, 0);
-  LinearModel model = solve_ridge(parts_of(sums), outcome.lambda, problem.penalty);
-  outcome.quality = explained_training(sums, model);
-  return {std::move(model), 0};
+  return solve_sums_at(sums, sample, *options.lambda, problem.penalty, outcome);
 }
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
   Accumulation accumulation(problem, rows);
   auto sums = accumulation.run();
-  SolvedSums solved = solve(problem, sums, rows, outcome);
+  const RowSample* sample = accumulation.sample();
+  SolvedSums solved = solve(problem, sums, sample, rows, outcome);
   if (problem.classification) calibrate(problem, accumulation, sums, rows, outcome);
-  return refined(problem, rows, std::move(sums), std::move(solved), outcome);
+  LinearModel model = refined(problem, rows, std::move(sums), solved, outcome);
+  if (sample != nullptr) judge_left_out(*sample, solved.leverages, model, outcome);
+  return model;
 }
 
 Index bytes(const Problem& p) {
@@ -189,7 +212,10 @@ Index bytes(const Problem& p) {
                           ? lambda_choice_bytes(p.features, p.outputs, folds)
                           : SpectralPath::bytes(p.features, p.outputs);
   const Index refining = 8 * p.features * p.features + pass + refine_bytes(p.features, p.outputs);
-  return p.map_bytes + std::max(sums + std::max(pass, solve), refining) +
+  const Index sample = wants_sample(p.options, p.classification)
+                           ? RowSample::bytes(p.rows, p.features, p.outputs)
+                           : 0;
+  return p.map_bytes + sample + std::max(sums + std::max(pass, solve), refining) +
          blas::factor_scratch(p.features);
 }
 
