@@ -12,7 +12,8 @@
 #include <cstdio>
 #include <limits>
 
-#include "kerf/inside.h"
+#include "kerf/io/dataset/dataset.h"
+#include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/rows/training_rows.h"
 
@@ -45,9 +46,8 @@ void compare(const std::string& file, const std::string& task, const std::string
   FitOptions fixed;
   fixed.lambda = 1e-2;  // only for the map and the scaling
   fixed.solver = "cholesky";
-  const FitResult fit =
-      detail::fit(*data.source, data.summary, map, {{"features", features}}, fixed);
-  const auto sums = fold_sums(data, fit.model);
+  const FitResult fitted = fit(*data.source, data.summary, map, {{"features", features}}, fixed);
+  const auto sums = fold_sums(data, fitted.model);
 
   double by_path = 0, by_folds = 0, worst = 0;
   LambdaChoice choice;
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    detail::compare(argv[1], argv[2], argv[3], argv[4], std::stoll(argv[5]));
+    kerf::detail::compare(argv[1], argv[2], argv[3], argv[4], std::stoll(argv[5]));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "lambda_folds: %s\n", error.what());
     return 1;

@@ -42,6 +42,7 @@ struct Plan {
   std::optional<Index> features;  ///< none: out of reach
   bool extrapolated = false;      ///< beyond what was measured
   std::string reason;             ///< how the answer came about, in words
+  std::vector<std::string> warnings;
   Written written;
 };
 KERF_API Plan plan(Dataset& data, const MapSpec& map, const PlanOptions& options,
@@ -60,6 +61,7 @@ struct Comparison {
   std::vector<Entry> entries;
   std::size_t recommended = 0;  ///< which of them
   std::string recommendation;   ///< one sentence
+  std::vector<std::string> warnings;
   Written written;
 };
 KERF_API Comparison compare(Dataset& data, const std::vector<MapSpec>& maps,

@@ -11,8 +11,7 @@ py::list list_kernels() {
   for (const KernelEntry& entry : kernels())
     all.append(py::dict(py::arg("name") = entry.name, py::arg("summary") = entry.summary,
                         py::arg("python_name") = entry.python_name,
-                        py::arg("formula") = entry.formula,
-                        py::arg("convolves") = entry.convolves,
+                        py::arg("formula") = entry.formula, py::arg("convolves") = entry.convolves,
                         py::arg("options") = describe(entry.options())));
   return all;
 }

@@ -106,11 +106,11 @@ std::unique_ptr<Map> restore_map(std::string name, Params params, std::uint64_t 
 py::list list_maps() {
   py::list all;
   for (const FeatureMapEntry& entry : feature_maps())
-    all.append(py::dict(
-        py::arg("name") = entry.name, py::arg("summary") = entry.summary,
-        py::arg("python_name") = entry.python_name, py::arg("formula") = entry.formula,
-        py::arg("convolves") = entry.convolves,
-        py::arg("learned") = entry.fit != nullptr, py::arg("options") = describe(entry.options())));
+    all.append(py::dict(py::arg("name") = entry.name, py::arg("summary") = entry.summary,
+                        py::arg("python_name") = entry.python_name,
+                        py::arg("formula") = entry.formula, py::arg("convolves") = entry.convolves,
+                        py::arg("learned") = entry.fit != nullptr,
+                        py::arg("options") = describe(entry.options())));
   return all;
 }
 

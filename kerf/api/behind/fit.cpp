@@ -140,8 +140,7 @@ void BlockwiseFit::add(const Table& block) {
   }
   Dataset first = open_dataset(block, {}, context);
   detail::Dataset& data = first.inside().to_learn_from(detail::task_key(task).value, context);
-  detail::settle_columns(data, options.scale,
-                         detail::sees_differences(task.map, task.map_options));
+  detail::settle_columns(data, options.scale, detail::sees_differences(task.map, task.map_options));
   training.begin(data, context.progress);
 }
 

@@ -69,6 +69,7 @@ Plan plan(Dataset& data, const MapSpec& map, const PlanOptions& options, const C
   return {.features = found.features,
           .extrapolated = found.extrapolated,
           .reason = found.reason,
+          .warnings = found.warnings,
           .written = {to_json(found, take), plan_report(found, take, kCommand)}};
 }
 
@@ -89,6 +90,7 @@ Comparison compare(Dataset& data, const std::vector<MapSpec>& maps,
   Comparison comparison{.entries = {},
                         .recommended = found.recommended,
                         .recommendation = found.recommendation,
+                        .warnings = found.warnings,
                         .written = {to_json(found, take), compare_report(found, take, kCommand)}};
   for (const auto& entry : found.entries)
     comparison.entries.push_back({entry.spec.label, entry.features, estimate_of(entry.error()),

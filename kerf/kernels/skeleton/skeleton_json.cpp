@@ -222,17 +222,17 @@ std::string load_skeleton_text(const std::string& value) {
 }
 
 std::string skeleton_json(const Skeleton& skeleton) {
-  using Json = nlohmann::ordered_json;
-  Json nodes = Json::object();
+  using Ordered = nlohmann::ordered_json;
+  Ordered nodes = Ordered::object();
   // Put behind one another without a search for the name: those of nodes are their own.
-  auto& members = nodes.get_ref<Json::object_t&>();
+  auto& members = nodes.get_ref<Ordered::object_t&>();
   const auto& all = skeleton.nodes();
   members.reserve(all.size());
   for (const SkeletonNode& node : all) {
-    Json& object = members.emplace_back(node.name, Json::object()).second;
+    Ordered& object = members.emplace_back(node.name, Ordered::object()).second;
     if (!node.is_input) {
       object["activation"] = node.activation.text();
-      Json& in = object["in"] = Json::array();
+      Ordered& in = object["in"] = Ordered::array();
       for (const Index from : node.in) in.push_back(all[from].name);
       continue;
     }
@@ -253,7 +253,7 @@ std::string skeleton_json(const Skeleton& skeleton) {
       }
     object["matrix"] = matrix;
   }
-  return Json{{"columns", skeleton.columns()}, {"nodes", std::move(nodes)}}.dump(1);
+  return Ordered{{"columns", skeleton.columns()}, {"nodes", std::move(nodes)}}.dump(1);
 }
 
 }  // namespace kerf::detail

@@ -35,7 +35,7 @@ SelectedRows select_rows(Dataset& data, const std::string& map_name, const Param
                          const SelectOptions& options, const Context& context) {
   const FeatureMapEntry& entry = find_feature_map(map_name);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
-  settle_columns(data, options.scale);
+  settle_columns(data, options.scale, sees_differences(map_name, map_options));
   const Scaling scaling = make_scaling(options.scale, data.summary);
   SelectedRows selected;
   selected.options = entry.complete(resolve_automatic(entry, map_options, data.summary, scaling));
