@@ -13,6 +13,7 @@
 #include "kerf/inside.h"
 
 int main(int argc, char** argv) {
+  using namespace kerf;
   using namespace kerf::detail;
   if (argc < 7) return 2;
   Matrix<float> x(std::atoll(argv[3]), std::atoll(argv[4]));
