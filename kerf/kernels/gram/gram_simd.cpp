@@ -171,8 +171,6 @@ HWY_EXPORT(multiply_cauchy);
 HWY_EXPORT(width_f);
 HWY_EXPORT(width_d);
 
-// g++ shows specialisations of templates in a shared library otherwise.
-#pragma GCC visibility push(hidden)
 namespace gram_simd {
 
 template <>
@@ -214,6 +212,5 @@ void multiply_cauchy(const double* x, const double* y, Index depth, double scale
 }
 
 }  // namespace gram_simd
-#pragma GCC visibility pop
 }  // namespace kerf::detail
 #endif  // HWY_ONCE
