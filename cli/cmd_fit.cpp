@@ -183,7 +183,7 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
   if (scored != nullptr)
     *scored = score_json(model, score);
   else if (!common.quiet)
-    print_score(score);
+    print_score(model, score);
   if (const auto* file = dynamic_cast<const EncodedSource*>(&source))
     tell_unknown(*file, common, scored);
   if (arguments.report.empty()) return {};

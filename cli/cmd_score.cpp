@@ -17,58 +17,6 @@ struct ScoreArguments {
   Params data_options;
 };
 
-/// A class by its name, a number as it is, several as a list.
-Json value_json(const Model& model, const std::vector<double>& values) {
-  if (model.task == Task::classification) return model.classes[values[0]];
-  return values.size() == 1 ? Json(values[0]) : Json(values);
-}
-
-Json worst_json(const Model& model, const Score& score) {
-  Json rows = Json::array();
-  for (const WorstRow& row : score.worst)
-    rows.push_back({{"row", row.row},
-                    {"target", value_json(model, row.target)},
-                    {"predicted", value_json(model, row.predicted)},
-                    {"error", row.error}});
-  return rows;
-}
-
-}  // namespace
-
-namespace {
-
-/// A sum of weights; of rows that count once a whole number.
-Json count_json(double count) {
-  return count == std::floor(count) && count < 9e15 ? Json(static_cast<Index>(count)) : Json(count);
-}
-
-}  // namespace
-
-Json score_json(const Model& model, const Score& score) {
-  if (score.task == Task::regression)
-    return {{"rows", score.rows},
-            {"mse", score.mse},
-            {"rmse", score.rmse},
-            {"r2", score.r2},
-            {"relative_rmse", score.relative_rmse},
-            {"coverage90", score.coverage ? Json(*score.coverage) : Json()},
-            {"worst", worst_json(model, score)}};
-  Json confusion = Json::array();
-  for (Index i = 0; i < model.outputs(); ++i) {
-    Json row = Json::array();
-    for (const double count : score.confusion.row(i)) row.push_back(count_json(count));
-    confusion.push_back(row);
-  }
-  return {{"rows", score.rows},
-          {"accuracy", score.accuracy},
-          {"log_loss", score.log_loss ? Json(*score.log_loss) : Json()},
-          {"classes", model.classes},
-          {"confusion", confusion},
-          {"worst", worst_json(model, score)}};
-}
-
-namespace {
-
 /// True classes down, predicted classes across; left out where it would not fit a screen.
 void print_confusion(const Model& model, const Score& score) {
   std::size_t width = 6;
@@ -101,31 +49,104 @@ std::string value_text(const Model& model, const std::vector<double>& values) {
 
 void print_worst(const Model& model, const Score& score) {
   if (score.worst.empty()) return;
-  fmt::print("{}\n", bold("worst rows (counted from 0)"));
+  fmt::print("{}\n", bold(model.task == Task::classification
+                              ? "worst rows, by how far the wrong class was ahead (counted from 0)"
+                              : "worst rows, by distance from the target (counted from 0)"));
   for (const WorstRow& row : score.worst)
     fmt::print("{:>10}  {}, predicted {}\n", with_commas(row.row), value_text(model, row.target),
                value_text(model, row.predicted));
 }
 
+/// "name  value  (what it is; a constant has ...)".
+void print_figure(std::string_view name, const std::string& value, const std::string& about) {
+  fmt::print("{}  {}  ({})\n", bold(fmt::format("{:<17}", name)), value, about);
+}
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+void print_classes(const Score& score) {
+  const bool weighted = score.weight != static_cast<double>(score.rows);
+  const std::string rows =
+      weighted
+          ? fmt::format("of the weight of {} rows", with_commas(score.rows))
+          : fmt::format("{} of {} rows",
+                        with_commas(std::lround(score.accuracy * static_cast<double>(score.rows))),
+                        with_commas(score.rows));
+  print_figure(
+      "accuracy", percent(score.accuracy),
+      fmt::format("{}; the commonest class has {}", rows, percent(score.constant_accuracy)));
+  print_figure("balanced accuracy", percent(score.balanced_accuracy),
+               fmt::format("mean over the classes; one class for all has {}",
+                           percent(score.constant_balanced_accuracy)));
+  if (score.ranking) {
+    print_figure("auc", fmt::format("{:.4f}", score.ranking->auc),
+                 "chance that of a row of each class the right one is ahead; a constant has 0.5");
+    print_figure("average precision", fmt::format("{:.4f}", score.ranking->average_precision),
+                 fmt::format("of the second class; a constant has {:.4f}", score.ranking->share));
+  }
+  if (score.log_loss)
+    print_figure("log loss", fmt::format("{:.4f}", *score.log_loss),
+                 fmt::format("of the probabilities; the shares of the classes have {:.4f}",
+                             score.constant_log_loss));
+  if (score.calibration)
+    print_figure("calibration", percent(score.calibration->error),
+                 "mean distance of probability and accuracy");
+}
+
+void print_target(const TargetScore& one) {
+  print_figure(
+      "rmse", fmt::format("{:.4g}", one.rmse),
+      fmt::format("root of the mean squared error; the mean has {:.4g}", one.constant_rmse));
+  print_figure("mae", fmt::format("{:.4g}", one.mae),
+               fmt::format("mean distance; the median has {:.4g}", one.constant_mae));
+  print_figure(
+      "median error", fmt::format("{:.4g}", one.median_error),
+      fmt::format("half of the rows are closer; of the median {:.4g}", one.constant_median_error));
+  print_figure("r2", fmt::format("{:.4g}", one.r2),
+               "share of the variance explained; the mean has 0");
+}
+
+void print_targets(const Model& model, const Score& score) {
+  print_figure("rmse", fmt::format("{:.4g}", score.rmse), "over all targets");
+  print_figure("r2", fmt::format("{:.4g}", score.r2), "over all targets; the means have 0");
+  const std::vector<std::string> names = target_names(model);
+  fmt::print("{}\n", bold(fmt::format("{:>12}{:>12}{:>12}{:>12}{:>14}  target", "rmse", "mae",
+                                      "median", "r2", "rmse of mean")));
+  for (std::size_t t = 0; t < score.targets.size(); ++t) {
+    const TargetScore& one = score.targets[t];
+    fmt::print("{:>12.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>14.4g}  {}\n", one.rmse, one.mae,
+               one.median_error, one.r2, one.constant_rmse, printable(names[t]));
+  }
+}
+
+/// Precision and recall of each class; left out where it would fill more than a screen.
+void print_by_class(const Model& model, const Score& score) {
+  constexpr std::size_t kMostClasses = 30;
+  if (score.classes.size() > kMostClasses) return;
+  fmt::print("{}\n", bold(fmt::format("{:>10}{:>11}{:>9}{:>9}  class", "rows", "precision",
+                                      "recall", "f1")));
+  for (std::size_t c = 0; c < score.classes.size(); ++c) {
+    const ClassScore& one = score.classes[c];
+    fmt::print("{:>10}{:>11.4f}{:>9.4f}{:>9.4f}  {}\n", fmt::format("{:.6g}", one.weight),
+               one.precision, one.recall, one.f1, printable(model.classes[c]));
+  }
+}
+
 }  // namespace
 
-void print_score(const Score& score) {
-  const bool weighted = score.weight != static_cast<double>(score.rows);
-  if (score.task == Task::classification)
-    return fmt::print(
-        "{}  {:.2f} %  ({})\n", bold("accuracy"), 100 * score.accuracy,
-        weighted ? fmt::format("of the weight of {} rows", with_commas(score.rows))
-                 : fmt::format(
-                       "{} of {} rows",
-                       with_commas(std::lround(score.accuracy * static_cast<double>(score.rows))),
-                       with_commas(score.rows)));
-  fmt::print("{}  {:.4g}  (root of the mean squared error)\n", bold("rmse         "), score.rmse);
-  fmt::print("{}  {:.4g}  (share of the variance explained)\n", bold("r2           "), score.r2);
-  fmt::print("{}  {:.4g}  (error relative to the targets)\n", bold("relative rmse"),
-             score.relative_rmse);
+Json score_json(const Model& model, const Score& score) {
+  return Json::parse(to_json(model, score));
+}
+
+void print_score(const Model& model, const Score& score) {
+  if (score.task == Task::classification) return print_classes(score);
+  if (score.targets.size() == 1)
+    print_target(score.targets[0]);
+  else
+    print_targets(model, score);
   if (score.coverage)
-    fmt::print("{}  {:.1f} %  (targets inside their 90 % interval)\n", bold("coverage     "),
-               100 * *score.coverage);
+    print_figure("coverage", fmt::format("{:.1f} %", 100 * *score.coverage),
+                 "targets inside their 90 % interval");
 }
 
 namespace {
@@ -182,11 +203,14 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
     return print_json(json);
   }
   tell_unknown(*source, common, nullptr);
-  print_score(score);
+  print_score(model, score);
   if (common.quiet) return;
   if (dropped > 0)
     fmt::print("{}  {}, for a missing cell\n", bold("rows left out"), with_commas(dropped));
-  if (score.task == Task::classification) print_confusion(model, score);
+  if (score.task == Task::classification) {
+    print_by_class(model, score);
+    print_confusion(model, score);
+  }
   print_worst(model, score);
 }
 

@@ -129,7 +129,7 @@ std::vector<OptionInfo> all_kernel_options();
 
 /// What a score says, for `kerf score` and for the end of a fit.
 Json score_json(const Model& model, const Score& score);
-void print_score(const Score& score);
+void print_score(const Model& model, const Score& score);
 
 /// How good a fit is beside a constant; null where nothing is known.
 Json quality_json(const std::optional<FitQuality>& quality);

@@ -59,9 +59,10 @@ ROOMS |= {
     "learn/quality": [*LEARN, "learn/ridge", "learn/rows"],
     "learn/solvers": [*LEARN, "sketch", "learn/ridge", "learn/lambda", "learn/rows", "learn/quality"],
     "learn/choice": [*LEARN, "learn/ridge", "learn/lambda", "learn/rows", "learn/solvers"],
+    "learn/score": LEARN,
     "learn/fit": [*LEARN, "io/dataset", "learn/design", "learn/ridge", "learn/lambda", "learn/rows", "learn/quality", "learn/solvers", "learn/choice"],
 }
-INSIGHT = ROOMS["learn/fit"] + ["learn/fit", "learn/design"]
+INSIGHT = ROOMS["learn/fit"] + ["learn/fit", "learn/score", "learn/design"]
 ROOMS |= {
     "insight/measure": INSIGHT,
     "insight/plan": [*INSIGHT, "insight/measure"],

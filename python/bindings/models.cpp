@@ -48,6 +48,17 @@ class TrainedModel {
     });
     return py::make_tuple(both, outputs);
   }
+  /// The object of `kerf score --json`: targets as the model numbers its classes; weights may be None.
+  std::string evaluate(py::handle x, py::handle targets, py::handle weights, Index worst) const {
+    const Rows rows = take_rows(x);
+    const MatrixView<const double> y = take_targets(targets);
+    const std::span<const double> w = take_weights(weights);
+    const Released no_gil;
+    require_finite(rows.view);
+    MemorySource source(rows.view, y, kBlockRows, WeightsView(w));
+    const Score score = detail::evaluate(model_, source, {.worst = worst, .weighted = true});
+    return to_json(model_, score);
+  }
   /// rows x features, of the rows after scaling.
   py::array_t<float> features(py::handle x) const {
     return apply<float>(x, model_.linear.weights.rows(), [&](RowBlock& block, Matrix<float>& part) {
@@ -258,6 +269,7 @@ void add_models(py::module_& module) {
       .def("probabilities", &TrainedModel::probabilities)
       .def("scores_and_variances", &TrainedModel::scores_and_variances)
       .def("features", &TrainedModel::features)
+      .def("evaluate", &TrainedModel::evaluate)
       .def_property_readonly(
           "weights",
           [](const TrainedModel& self) { return copy_of(self.model().linear.weights.view()); })

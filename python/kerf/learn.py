@@ -6,6 +6,7 @@ the map (None: the map's own default).
 """
 from __future__ import annotations
 
+import json
 import os
 import warnings
 
@@ -201,6 +202,21 @@ class _Learner(Blocks, BaseEstimator):
         model = self._fitted()
         return model.features(use_rows(self, X))
 
+    @with_n_jobs
+    def evaluate(self, X, y, sample_weight=None, worst=0):
+        """Every figure of `kerf score --json` as a dict: for classes accuracy, balanced accuracy, log loss, calibration, precision, recall and F1 by
+        class, for two of them AUC and average precision; for numbers RMSE, MAE, median error and R2, of several targets each by itself; what a constant
+        would have under "constant"; the `worst` rows that the model gets most wrong.
+        """
+        model = self._fitted()
+        checked = np.asarray(y) if self._task == "classification" else np.asarray(y, dtype=np.float64)
+        rows = use_rows(self, X)
+        weights = check_weights(sample_weight, np.empty((len(checked), 0)))
+        return json.loads(model.evaluate(rows, self._model_targets(checked), weights, int(worst)))
+
+    def _model_targets(self, y):
+        return self._use_targets(y)
+
     def save(self, path):
         """Writes a model file, which `kerf.load`, the program and C++ read."""
         self._fitted().save(os.fspath(path))
@@ -319,6 +335,11 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         if wrong.any():
             raise ValueError(f"y contains {np.asarray(y)[wrong][0]!r}, which is none of the classes {list(self.classes_)}")
         return np.ascontiguousarray(numbers.reshape(-1, 1), dtype=np.float64)
+
+    def _model_targets(self, y):
+        """Class numbers as the model counts them."""
+        numbers = self._use_targets(y)
+        return numbers if self._order is None else np.ascontiguousarray(self._order[numbers.astype(int)], dtype=np.float64)
 
     def _row_weights(self, sample_weight, y):
         """With weights of the classes, {label: weight}, multiplied in; the library does 'balanced'."""

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kOwner = "data";
 
-detail::DataOptions read_options(Params options, const Context& context) {
+detail::DataOptions read_options(const Params& options, const Context& context) {
   auto read = detail::read_options<detail::DataOptions>(options, kOwner);
   read.memory_limit = context.memory_limit;
   return read;

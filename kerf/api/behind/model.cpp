@@ -5,7 +5,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/progress.h"
 #include "kerf/core/require.h"
-#include "kerf/learn/fit/evaluate.h"
+#include "kerf/learn/score/evaluate.h"
 #include "kerf/model/model_file.h"
 
 namespace kerf {

@@ -20,7 +20,7 @@
 #include "kerf/core/spelling.h"
 #include "kerf/insight/measure/interval.h"
 #include "kerf/insight/measure/kernel_quality.h"
-#include "kerf/learn/fit/evaluate.h"
+#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/options/fit_options.h"
 
 namespace kerf::detail {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kerf/learn/fit/evaluate.h"
+#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
 
 namespace kerf::detail {

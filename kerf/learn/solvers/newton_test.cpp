@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "kerf/api/error.h"
-#include "kerf/learn/fit/evaluate.h"
+#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
 #include "tests/oracle/fits.h"
 

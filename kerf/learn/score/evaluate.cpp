@@ -1,39 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kerf/learn/fit/evaluate.h"
+#include "kerf/learn/score/evaluate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "kerf/core/require.h"
+#include "kerf/learn/score/class_scores.h"
+#include "kerf/learn/score/rank_scores.h"
+#include "kerf/learn/score/target_scores.h"
 
 namespace kerf::detail {
 namespace {
 
 constexpr double kInterval90 = 1.6448536269514722;  // quantile 0.95 of N(0, 1)
 
-/// Running sums of one regression target, around its first value.
-struct TargetSums {
-  double origin = 0, sum = 0, squares = 0, raw_squares = 0, error = 0;
-
-  void add(double target, double predicted, double weight, bool first) {
-    if (first) origin = target;
-    sum += weight * (target - origin);
-    squares += weight * (target - origin) * (target - origin);
-    raw_squares += weight * target * target;
-    error += weight * (target - predicted) * (target - predicted);
-  }
-};
-
-void finish_regression(Score& score, const std::vector<TargetSums>& targets) {
+void finish_regression(Score& score, const std::vector<TargetTotals>& totals) {
   double error = 0, spread = 0, size = 0;
-  const double n = score.weight;
-  for (const TargetSums& t : targets) {
-    error += t.error;
-    spread += t.squares - t.sum * t.sum / n;
-    size += t.raw_squares;
+  for (const TargetTotals& target : totals) {
+    score.targets.push_back(target.finish(score.weight));
+    error += target.squared_error();
+    spread += target.spread(score.weight);
+    size += target.squared_size();
   }
-  score.mse = error / (n * static_cast<double>(targets.size()));
+  score.mse = error / (score.weight * static_cast<double>(totals.size()));
   score.rmse = std::sqrt(score.mse);
   score.r2 = spread > 0 ? 1 - error / spread : 0;
   score.relative_rmse = size > 0 ? std::sqrt(error / size) : 0;
@@ -64,17 +54,6 @@ class WorstRows {
   std::vector<WorstRow> rows_;  // largest error first
 };
 
-/// Weighted sum over rows of -log p(right class); p is taken to be at least 1e-15, as elsewhere.
-double log_losses(const Model& model, const RowBlock& block, const Matrix<double>& scores,
-                  std::span<const double> weights) {
-  Matrix<double> p = scores.copy();
-  to_probabilities(model, p);
-  double sum = 0;
-  for (Index i = 0; i < p.rows(); ++i)
-    sum -= weights[i] * std::log(std::max(p(i, static_cast<Index>(block.targets(i, 0))), 1e-15));
-  return sum;
-}
-
 double distance(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t t = 0; t < a.size(); ++t) sum += (a[t] - b[t]) * (a[t] - b[t]);
@@ -94,7 +73,7 @@ class Scorer {
       score_.confusion.resize(model.outputs(), model.outputs());
       score_.confusion.fill(0);
     } else {
-      sums_.resize(model.outputs());
+      totals_.resize(model.outputs());
     }
   }
 
@@ -105,6 +84,7 @@ class Scorer {
  private:
   bool is_classification() const { return model_.task == Task::classification; }
   void add_class(const RowBlock& block, Index i, Index guess, double weight);
+  void add_probabilities(const RowBlock& block, std::span<const Index> best);
   void add_numbers(const RowBlock& block, Index i, double weight);
 
   const Model& model_;
@@ -112,7 +92,9 @@ class Scorer {
   const Predictor predictor_;
   WorstRows worst_;
   Score score_;
-  std::vector<TargetSums> sums_;
+  std::vector<TargetTotals> totals_;
+  KeptRows<RankedRow> ranked_;
+  CalibrationBins calibration_;
   std::vector<double> weights_;  // of the rows of a block
   Matrix<double> scores_, variance_;
   double inside_ = 0, log_loss_ = 0;
@@ -127,7 +109,7 @@ void Scorer::add(RowBlock& block) {
   score_.far_rows += model_.variance ? predictor_.scores(block, scores_, variance_)
                                      : predictor_.scores(block, scores_);
   const auto best = best_class(scores_);
-  if (model_.temperature) log_loss_ += log_losses(model_, block, scores_, weights_);
+  if (model_.temperature) add_probabilities(block, best);
   for (Index i = 0; i < block.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (is_classification())
@@ -139,10 +121,23 @@ void Scorer::add(RowBlock& block) {
   score_.rows += block.rows();
 }
 
+/// Log loss, where p is taken to be at least 1e-15, as elsewhere, and calibration.
+void Scorer::add_probabilities(const RowBlock& block, std::span<const Index> best) {
+  Matrix<double> p = scores_.copy();
+  to_probabilities(model_, p);
+  for (Index i = 0; i < p.rows(); ++i) {
+    const auto truth = static_cast<Index>(block.targets(i, 0));
+    log_loss_ -= weights_[i] * std::log(std::max(p(i, truth), 1e-15));
+    calibration_.add(p(i, best[i]), best[i] == truth, weights_[i]);
+  }
+}
+
 void Scorer::add_class(const RowBlock& block, Index i, Index guess, double weight) {
   const auto truth = static_cast<Index>(block.targets(i, 0));
   const double label = static_cast<double>(guess);
   score_.confusion(truth, guess) += weight;
+  if (model_.outputs() == 2)
+    ranked_.add(score_.rows + i, {scores_(i, 1) - scores_(i, 0), weight, truth == 1});
   worst_.offer(block, i, score_.rows + i, scores_(i, guess) - scores_(i, truth), {&label, 1});
 }
 
@@ -152,21 +147,23 @@ void Scorer::add_numbers(const RowBlock& block, Index i, double weight) {
       inside_ += weight;
   worst_.offer(block, i, score_.rows + i, distance(block.targets.row(i), scores_.row(i)),
                scores_.row(i));
-  for (std::size_t t = 0; t < sums_.size(); ++t)
-    sums_[t].add(block.targets(i, static_cast<Index>(t)), scores_(i, static_cast<Index>(t)), weight,
-                 score_.rows + i == 0);
+  for (Index t = 0; t < model_.outputs(); ++t)
+    totals_[t].add(score_.rows + i, block.targets(i, t), scores_(i, t), weight);
 }
 
 Score Scorer::finish() {
   KERF_REQUIRE(score_.rows > 0, data, "there are no rows to score");
   KERF_REQUIRE(score_.weight > 0 && std::isfinite(score_.weight), data,
                "the weights of the rows to score sum to {}; some must be above 0", score_.weight);
-  if (!is_classification()) finish_regression(score_, sums_);
-  double right = 0;
-  for (Index c = 0; is_classification() && c < model_.outputs(); ++c)
-    right += score_.confusion(c, c);
-  if (model_.temperature) score_.log_loss = log_loss_ / score_.weight;
-  score_.accuracy = right / score_.weight;
+  if (is_classification())
+    finish_classes(score_);
+  else
+    finish_regression(score_, totals_);
+  if (is_classification() && model_.outputs() == 2) score_.ranking = rank_score(ranked_.values());
+  if (model_.temperature) {
+    score_.log_loss = log_loss_ / score_.weight;
+    score_.calibration = calibration_.finish();
+  }
   if (model_.variance)
     score_.coverage = inside_ / (score_.weight * static_cast<double>(model_.outputs()));
   score_.worst = worst_.take();
