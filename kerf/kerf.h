@@ -8,7 +8,7 @@
 //   maps::Rff, FitOptions, ...       options with types, next to options by name   api/options.h
 //   Error, Progress, Context, Matrix, threads(): words of all of these
 //
-// What throws throws kerf::Error (api/error.h).  Handles (Model, FeatureMap, Kernel) are immutable and
+// What throws throws kerf::Error (api/error.h); exceptions of your own functions come through.  Handles (Model, FeatureMap, Kernel) are immutable and
 // safe from several threads at once; a Dataset or a BlockwiseFit belongs to one thread at a time.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -24,13 +24,15 @@ struct Words {
 /// Rows in memory with what belongs to them.  Views: what they point to must outlive a dataset made of
 /// it (words, names and classes are copied).
 struct Table {
-  Rows x = {};                            ///< inputs; NaN is a missing number
-  MatrixView<const double> y = {};        ///< rows x targets; no columns: there are none
-  std::vector<std::string> classes = {};  ///< not empty: y holds numbers 0, 1, ... of these
-  std::span<const double> weights = {};   ///< empty: every row counts once
-  std::vector<std::string> names = {};    ///< of the columns of x; empty: they are known by place
-  std::vector<Words> words = {};          ///< further columns, beside dense x with names
-  ImageShape image = {};                  ///< rows of dense x are images of this shape
+  Rows x = {};                      ///< inputs; NaN is a missing number
+  MatrixView<const double> y = {};  ///< rows x targets; no columns: there are none
+  /// Not empty: y holds whole numbers 0, 1, ... of these.  A dataset and its models count them anew,
+  /// numbers by value before words by spelling: see their classes().
+  std::vector<std::string> classes = {};
+  std::span<const double> weights = {};  ///< empty: every row counts once
+  std::vector<std::string> names = {};   ///< one for each column of x; empty: they go by place
+  std::vector<Words> words = {};         ///< further columns, beside dense x with names
+  ImageShape image = {};                 ///< rows of dense x are images of this shape
 };
 
 /// Rows that are made or fetched block by block, as often as they are asked for.
@@ -40,12 +42,12 @@ class KERF_API RowStream {
   /// Starts again at the first row.
   virtual void rewind() = 0;
   /// Fills `block` with the next rows, whose memory stays valid until the next call; false at the end.
-  /// Every block has the same columns, names and classes.  May throw; is called by one thread at a
-  /// time, which is not always the same.
+  /// Every block has the same columns, names, classes and shapes.  What it throws comes out of the call
+  /// that read it; it is called by one thread at a time, which is not always the same.
   virtual bool next(Table& block) = 0;
 };
 
-/// Movable, not copyable.  One thread at a time.
+/// Movable, not copyable; one that was moved from can only be assigned to.  One thread at a time.
 class KERF_API Dataset {
  public:
   Dataset(Dataset&&) noexcept;
@@ -75,7 +77,8 @@ class KERF_API Dataset {
 /// Error (data) with file:line:column for what cannot be read, Error (usage) for wrong options.
 KERF_API Dataset open_dataset(const std::vector<std::string>& paths,
                               const DataOptions& options = {}, const Context& context = {});
-/// The same of rows in memory.  The task is that of `classes`, unless the options say it.
+/// The same of rows in memory.  Of the options drop, missing, max_levels and rows count: the table says
+/// the rest.
 KERF_API Dataset open_dataset(const Table& table, const DataOptions& options = {},
                               const Context& context = {});
 /// The same of a stream, which must outlive the dataset.

@@ -49,7 +49,7 @@ class KERF_API FeatureMap {
   Index features() const;
   const std::string& name() const;
   const Params& options() const;  ///< every one, nothing automatic
-  /// out(i, :) = phi(x_i); Error (usage) if shapes do not fit.
+  /// out(i, :) = phi(x_i); Error (data) if shapes do not fit or a number is not finite.
   void transform(const Rows& x, MatrixView<float> out) const;
   Matrix<float> transform(const Rows& x) const;
   /// What it reproduces, and v with Var <phi(x), phi(y)> <= v k(x, x) k(y, y).

@@ -18,8 +18,9 @@ namespace kerf {
 /// What a fit is asked for, apart from the data.  What is not given keeps its default, which is also
 /// that of the program: the same rows and options give the same model, bit by bit.
 struct FitRequest {
-  MapSpec map = "auto";  ///< a feature map; "auto": chosen for the data; "exact": the kernel itself
-  FitOptions fit = {};   ///< lambda, solver, scale, ...
+  MapSpec map =
+      "auto";  ///< a feature map; "auto": chosen for the data; "exact" with option kernel: the kernel itself
+  FitOptions fit = {};          ///< lambda, solver, scale, ...
   ImageOptions image = {};      ///< steps before scaling
   AugmentOptions augment = {};  ///< copies of training images
   Params by_name = {};          ///< options of these three by name, as a configuration has them
@@ -70,12 +71,14 @@ KERF_API Fit fit(Dataset& data, const FitRequest& request = {}, const Context& c
 class KERF_API BlockwiseFit {
  public:
   /// Hold-out, test files, image steps, balanced classes and map "exact" need all rows: Error (usage).
-  explicit BlockwiseFit(const FitRequest& request = {}, const Context& context = {});
+  explicit BlockwiseFit(const FitRequest& request = {}, const Context& context = {},
+                        const DataOptions& data = {});
   BlockwiseFit(BlockwiseFit&&) noexcept;
   BlockwiseFit& operator=(BlockwiseFit&&) noexcept;
   ~BlockwiseFit();
 
-  /// The first block names all classes that will come; later ones have its columns.
+  /// The first block names all classes that will come; later ones have its columns.  A block with a
+  /// fault in it is refused as a whole; what is stopped in the middle (by progress) ends the fit.
   void add(const Table& block);
   Index rows() const;
   /// The model of all rows so far; more may be added afterwards.

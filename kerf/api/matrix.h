@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "kerf/api/export.h"
@@ -86,6 +87,8 @@ inline constexpr std::size_t kAlignment = 64;
 /// 64-byte aligned memory; throws Error (memory) instead of std::bad_alloc.
 KERF_API void* allocate_aligned(Index count, std::size_t element_size);
 KERF_API void free_aligned(void* memory);
+/// rows x cols; Error (memory) for what no matrix can have.
+KERF_API Index element_count(Index rows, Index cols);
 
 /// A dense row-major matrix that keeps its memory when it shrinks, so blocks can be reused.
 /// Elements are not initialised by resize().
@@ -96,11 +99,23 @@ class Matrix {
  public:
   Matrix() = default;
   Matrix(Index rows, Index cols) { resize(rows, cols); }
+  /// What is moved from has no rows.
+  Matrix(Matrix&& other) noexcept { swap(other); }
+  Matrix& operator=(Matrix&& other) noexcept {
+    Matrix(std::move(other)).swap(*this);
+    return *this;
+  }
+  void swap(Matrix& other) noexcept {
+    data_.swap(other.data_);
+    std::swap(rows_, other.rows_);
+    std::swap(cols_, other.cols_);
+    std::swap(capacity_, other.capacity_);
+  }
 
   void resize(Index rows, Index cols) {
-    const Index count = rows * cols;
+    const Index count = element_count(rows, cols);
     if (count > capacity_) {
-      data_.reset();  // free first: the peak must not hold both
+      *this = Matrix();  // free first: the peak must not hold both
       data_.reset(static_cast<T*>(allocate_aligned(count, sizeof(T))));
       capacity_ = count;
     }

@@ -18,15 +18,17 @@ namespace kerf {
 
 /// What a model says of some rows, in their order.
 struct Predictions {
-  Matrix<double> values;         ///< rows x outputs: predicted targets, or a score for each class
-  std::vector<Index> classes;    ///< classification: the number of the best class of each row
+  Matrix<double> values;       ///< rows x outputs: predicted targets, or a score for each class
+  std::vector<Index> classes;  ///< classification: the best class of each row, as Model::classes()
   Matrix<double> probabilities;  ///< classification: rows x classes; no rows: the model has none
   Matrix<double> variances;      ///< of `values`, where the fit kept what they need; else no rows
+  std::vector<Index> rows;  ///< where some were left out for a missing cell: the numbers of these
   /// Rows far outside the range of training, words that it never saw, in sentences.
   std::vector<std::string> warnings;
 };
 
-/// A handle: copies share the model, which never changes.  Safe from several threads at once.
+/// A handle: copies share the model, which never changes.  Safe from several threads at once.  One that
+/// was moved from can only be assigned to.
 class KERF_API Model {
  public:
   /// Error (data) for anything but a whole model; a file of somebody else's making does no harm.
@@ -46,14 +48,16 @@ class KERF_API Model {
   double lambda() const;
 
   /// Rows for predict() and score(): columns as in training, by name where both have names.  Files are
-  /// read once, in blocks; Error (usage) if a column is missing.
+  /// read in blocks; Error (data) if a column is missing.  Of the options labels, weights, target,
+  /// delimiter, header and rows count: the model knows the rest.
   Dataset open(const std::vector<std::string>& paths, const DataOptions& options = {}) const;
   Dataset open(const Table& table) const;
 
-  /// Of all rows.  The first prediction makes the feature map, which takes memory and time.
+  /// Of all rows.  The first prediction makes the feature map, within its context's memory.
   Predictions predict(Dataset& rows, const Context& context = {}) const;
   Predictions predict(const Table& table, const Context& context = {}) const;
   /// The same block by block, for more rows than fit in memory; warnings come last, without rows.
+  /// `receive` must leave the dataset alone; what it throws comes out here.
   void predict(Dataset& rows, const std::function<void(const Predictions&)>& receive,
                const Context& context = {}) const;
   /// Error (data) if the rows have no targets.  `worst`: how many of the worst rows to keep.

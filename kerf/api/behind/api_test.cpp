@@ -249,6 +249,196 @@ TEST(Api, WhatIsWrongIsSaidBeforeTheWork) {
   EXPECT_THAT(message_of([&] { open_dataset(empty); }), HasSubstr("no rows"));
 }
 
+TEST(Api, ADatasetFollowsWhicheverModelReadsIt) {
+  // Models one after the other at one address, one of them with its first column far from zero.
+  const Made far(100);
+  Made near(100);
+  for (Index i = 0; i < 100; ++i) near.x(i, 0) = far.x(i, 0) - 1.7e9;
+  Dataset far_rows = open_dataset(far.table()), near_rows = open_dataset(near.table());
+  const std::string of_far = kerf::fit(far_rows, kRequest).model.to_bytes(),
+                    of_near = kerf::fit(near_rows, kRequest).model.to_bytes();
+  Dataset test = open_dataset(far.table());
+  for (int round = 0; round < 4; ++round)
+    for (const std::string* bytes : {&of_far, &of_near}) {
+      Dataset fresh = open_dataset(far.table());
+      EXPECT_EQ(Model::from_bytes(*bytes).score(test).rmse,
+                Model::from_bytes(*bytes).score(fresh).rmse);
+    }
+}
+
+TEST(Api, ATableSaysWhatIsInputAndWhatIsTarget) {
+  const Made made(100);
+  Dataset none = open_dataset(Table{.x = made.x.view()});
+  EXPECT_EQ(none.columns(), 2);
+  EXPECT_THAT(message_of([&] { kerf::fit(none, kRequest); }), HasSubstr("target"));
+  Dataset data = open_dataset(made.table());
+  const Model model = kerf::fit(data, kRequest).model;
+  const auto first = made.x.view().columns(0, 1);
+  EXPECT_THAT(message_of([&] { model.predict(Table{.x = first, .y = made.y.view()}); }),
+              HasSubstr("wants 2"));
+  Matrix<double> three(100, 3);
+  three.fill(0);
+  EXPECT_THAT(message_of([&] { model.predict(Table{.x = three.view()}); }), HasSubstr("wants 2"));
+  // A file whose target stands first: a table has it last all the same.
+  Dataset file =
+      open_dataset({kData + "diabetes_train.csv"}, {.target = "first", .task = "regression"});
+  const Model of_file = kerf::fit(file, kRequest).model;
+  Matrix<double> x(3, of_file.columns());
+  x.fill(0.01);
+  Matrix<double> y(3, 1);
+  y.fill(0.5);
+  const double with = of_file.predict(Table{.x = x.view(), .y = y.view()}).values(0, 0);
+  EXPECT_EQ(of_file.predict(Table{.x = x.view()}).values(0, 0), with);
+}
+
+/// Blocks as they are given.
+class Given final : public RowStream {
+ public:
+  explicit Given(std::vector<Table> blocks) : blocks_(std::move(blocks)) {}
+  void rewind() override { at_ = 0; }
+  bool next(Table& block) override {
+    if (at_ == blocks_.size()) return false;
+    block = blocks_[at_++];
+    return true;
+  }
+
+ private:
+  std::vector<Table> blocks_;
+  std::size_t at_ = 0;
+};
+
+TEST(Api, BlocksOfAStreamAreAllOfOneShape) {
+  const Made made(40);
+  Matrix<float> pixels(40, 6);
+  pixels.fill(0.5F);
+  Matrix<std::uint8_t> bytes(40, 6);
+  bytes.fill(7);
+  std::vector<double> weights(40, 2);
+  const std::vector<std::string> words(40, "a");
+  const Table plain = made.table();
+  const Table images{.x = pixels.view(), .y = made.y.view(), .image = {2, 3, 1}};
+  const std::vector<std::pair<Table, Table>> pairs = {
+      {plain, {.x = made.x.view()}},
+      {plain, {.x = made.x.view(), .y = made.y.view(), .weights = weights}},
+      {images, {.x = pixels.view(), .y = made.y.view(), .image = {3, 2, 1}}},
+      {images, {.x = bytes.view(), .y = made.y.view(), .image = {2, 3, 1}}},
+      {images, {.x = pixels.view(), .image = {2, 3, 1}}},
+      {{.y = made.y.view(), .words = {{"w", words}}},
+       {.x = made.y.view(), .y = made.y.view(), .names = {"w"}}}};
+  for (const auto& [one, other] : pairs) {
+    Given stream({one, other});
+    EXPECT_THAT(message_of([&] { open_dataset(stream); }), HasSubstr("a block of the stream has"));
+  }
+}
+
+TEST(Api, AStopLeavesTheDatasetUsable) {
+  const Made made(200);
+  Dataset data = open_dataset(made.table());
+  const std::string before = kerf::fit(data, kRequest).model.to_bytes();
+  const Context stop{
+      .progress = [](const ProgressEvent&) { throw Error(ErrorKind::interrupted, "enough"); }};
+  EXPECT_EQ(message_of([&] { kerf::fit(data, kRequest, stop); }), "enough");
+  EXPECT_EQ(kerf::fit(data, kRequest).model.to_bytes(), before);
+}
+
+TEST(Api, AModelThatDoesNotFitLeavesTheDatasetUsable) {
+  const Made made(100);
+  const auto named = [&](std::vector<std::string> names) {
+    return Table{.x = made.x.view(), .y = made.y.view(), .names = std::move(names)};
+  };
+  Dataset one = open_dataset(named({"p", "q"})), other = open_dataset(named({"p", "r"}));
+  const Model fits = kerf::fit(one, kRequest).model, not_at_all = kerf::fit(other, kRequest).model;
+  Dataset test = open_dataset(named({"p", "q"}));
+  const double before = fits.score(test).r2;
+  EXPECT_THAT(message_of([&] { not_at_all.score(test); }), HasSubstr("no column 'r'"));
+  EXPECT_EQ(fits.score(test).r2, before);
+  EXPECT_GT(kerf::fit(test, kRequest).model.score(test).r2, 0.5);
+}
+
+TEST(Api, MatricesThatWereMovedOrRefused) {
+  Matrix<double> a(3, 4), b = std::move(a);
+  EXPECT_EQ(a.rows(), 0);  // NOLINT: what is moved from is what this is about
+  a.resize(5, 5);
+  a.fill(1);
+  EXPECT_EQ(b.rows(), 3);
+  EXPECT_THROW(b.resize(Index{1} << 33, Index{1} << 33), Error);
+  EXPECT_THROW(b.resize(-1, 5), Error);
+  EXPECT_THROW(b.resize(Index{1} << 45, 1), Error);
+  b.resize(10, 10);
+  b.fill(1);
+  EXPECT_EQ(b(9, 9), 1);
+}
+
+TEST(Api, SparseRowsMayBeSlicesOrNoneAndAreChecked) {
+  const std::vector<float> values = {1, 2, 3, 4};
+  const std::vector<std::int32_t> columns = {0, 1, 0, 1}, wrong = {0, 5, 0, 1};
+  const std::vector<Index> offsets = {0, 1, 2, 3, 4};
+  const CsrView x{values.data(), columns.data(), offsets.data(), 4, 2};
+  const double y[] = {1, 2, 3, 4};
+  Dataset slice =
+      open_dataset(Table{.x = x.slice(1, 4), .y = MatrixView<const double>(y + 1, 3, 1)});
+  EXPECT_EQ(slice.rows(), 3);
+  EXPECT_THAT(message_of([] { open_dataset(Table{.x = CsrView{}}); }), HasSubstr("no rows"));
+  const FeatureMap map(maps::Rff{.bandwidth = 1, .features = 8}, 2);
+  EXPECT_EQ(map.transform(x.slice(1, 4))(0, 0), map.transform(x)(1, 0));
+  const CsrView bad{values.data(), wrong.data(), offsets.data(), 4, 2};
+  EXPECT_THAT(message_of([&] { map.transform(bad); }), HasSubstr("column 5"));
+  EXPECT_THAT(message_of([&] { map.kernel().gram(bad); }), HasSubstr("column 5"));
+  const float nan[] = {NAN, 1};
+  EXPECT_THAT(message_of([&] { map.transform(MatrixView<const float>(nan, 1, 2)); }),
+              HasSubstr("not finite"));
+}
+
+TEST(Api, ABlockWithAFaultIsRefusedAsAWhole) {
+  Made made(30000);
+  BlockwiseFit fit(kRequest);
+  fit.add({.x = made.x.view().slice(0, 500), .y = made.y.view().slice(0, 500)});
+  made.y(29990, 0) = NAN;
+  EXPECT_THAT(message_of([&] { fit.add(made.table()); }), HasSubstr("finite"));
+  EXPECT_EQ(fit.rows(), 500);
+  made.y(29990, 0) = 0;
+  fit.add(made.table());
+  EXPECT_EQ(fit.rows(), 30500);
+}
+
+TEST(Api, WhatATableCannotMeanIsRefused) {
+  const Made made(60);
+  Matrix<double> y(60, 1);
+  y.fill(1);
+  y(7, 0) = 0.5;
+  const auto open = [&](Table table, const DataOptions& options = {}) {
+    return message_of([&] { open_dataset(table, options); });
+  };
+  const Table classes{.x = made.x.view(), .y = y.view(), .classes = {"a", "b"}};
+  EXPECT_THAT(open(classes), HasSubstr("class number 0.5"));
+  EXPECT_THAT(open(classes, {.task = "regression"}), HasSubstr("no regression"));
+  EXPECT_THAT(open({.x = made.x.view(), .y = y.view(), .classes = {"a", "a"}}), HasSubstr("twice"));
+  EXPECT_THAT(open(made.table(), {.labels = "nothing"}), HasSubstr("for files"));
+  EXPECT_THAT(open({.x = made.x.view(), .y = y.view(), .names = {"p"}}), HasSubstr("1 names"));
+  EXPECT_THAT(open({.x = made.x.view(), .y = y.view(), .image = {2, -1, -1}}),
+              HasSubstr("no images"));
+  Dataset data = open_dataset(made.table());
+  EXPECT_THAT(message_of([&] {
+                kerf::fit(data, {.map = maps::Arccos{.features = 16, .gibbs_sweeps = 5}});
+              }),
+              HasSubstr("gibbs-sweeps"));
+  const Model model = kerf::fit(data, kRequest).model;
+  EXPECT_THAT(message_of([&] { model.open({kData + "iris_test.csv"}, {.missing = "drop"}); }),
+              HasSubstr("knows its columns"));
+}
+
+TEST(Api, RowsThatWereLeftOutAreNamed) {
+  Made made(50);
+  Dataset data = open_dataset(made.table(), {.missing = "drop"});
+  const Model model = kerf::fit(data, kRequest).model;
+  made.x(3, 1) = NAN;
+  const Predictions found = model.predict(made.table());
+  ASSERT_EQ(found.values.rows(), 49);
+  ASSERT_EQ(found.rows.size(), 49U);
+  EXPECT_EQ(found.rows[3], 4);
+  EXPECT_FALSE(found.warnings.empty());
+}
+
 TEST(Api, ThreadsPredictWithOneModelAtOnce) {
   const Made made(200);
   Dataset data = open_dataset(made.table());

@@ -16,10 +16,16 @@ detail::DataOptions read_options(const Params& options, const Context& context) 
   return read;
 }
 
-/// Memory says by itself whether its targets are classes.
-Params with_task(const DataOptions& options, bool classes) {
+/// Memory says by itself what its targets are, and has no text to read.
+Params of_memory(const DataOptions& options, bool has_targets, bool classes) {
   Params params = options.params();
-  params.try_emplace("task", classes ? "classification" : "regression");
+  for (const char* option : {"target", "weights", "labels", "delimiter", "header", "image"})
+    KERF_REQUIRE(!params.contains(option), usage,
+                 "option {} is for files: a table says it by its members", option);
+  KERF_REQUIRE(!classes || params["task"] != "regression", usage,
+               "a table with classes is no regression");
+  params["task"] = classes ? "classification" : "regression";
+  if (!has_targets) params["target"] = "none";
   return params;
 }
 
@@ -52,9 +58,15 @@ detail::Dataset& Dataset::Inside::to_learn_from(std::uint64_t wanted, const Cont
   KERF_REQUIRE(data, usage, "{}: rows that a model opened are for this model, not to learn from",
                name);
   if (changed || seed != wanted) {
-    const detail::DataOptions options = data->options;
-    data = detail::open_dataset(data->source->take_reader(), options, name,
-                                detail::rng::Key{wanted}, context.progress);
+    auto reader = data->source->take_reader();
+    try {
+      detail::Dataset again = detail::open_dataset(std::move(reader), data->options, name,
+                                                   detail::rng::Key{wanted}, context.progress);
+      data = std::move(again);
+    } catch (...) {
+      data->source->put_back(std::move(reader));
+      throw;
+    }
     seed = wanted;
   }
   changed = true;
@@ -62,15 +74,18 @@ detail::Dataset& Dataset::Inside::to_learn_from(std::uint64_t wanted, const Cont
   return *data;
 }
 
-detail::EncodedSource& Dataset::Inside::for_model(const detail::Model& model) {
+detail::EncodedSource& Dataset::Inside::for_model(
+    const std::shared_ptr<const Model::Inside>& model) {
   detail::EncodedSource& source = data ? *data->source : *rows;
-  if (read_for == &model) {
+  if (read_for == model) {
     source.rewind();
     return source;
   }
-  source.set_encoding(detail::encoding_of(model));
   changed = true;
-  read_for = &model;
+  read_for = nullptr;
+  source.set_encoding(table ? encoding_for(model->model, *table)
+                            : detail::encoding_of(model->model));
+  read_for = model;
   return source;
 }
 
@@ -87,10 +102,10 @@ Dataset open_dataset(const Table& table, const DataOptions& options, const Conte
   auto inside = std::make_unique<Dataset::Inside>();
   inside->name = "the table";
   inside->table = std::make_shared<HeldTable>(hold(table));
-  inside->data =
-      detail::open_dataset(detail::io::open_memory(inside->table->view),
-                           read_options(with_task(options, !table.classes.empty()), context),
-                           inside->name, detail::rng::Key{inside->seed}, context.progress);
+  inside->data = detail::open_dataset(
+      detail::io::open_memory(inside->table->view),
+      read_options(of_memory(options, table.y.cols > 0, !table.classes.empty()), context),
+      inside->name, detail::rng::Key{inside->seed}, context.progress);
   return Dataset(std::move(inside));
 }
 
@@ -98,10 +113,12 @@ Dataset open_dataset(RowStream& rows, const DataOptions& options, const Context&
   auto inside = std::make_unique<Dataset::Inside>();
   inside->name = "the stream";
   auto reader = open_stream(rows);
-  const bool classes = !reader->schema().classes.empty();
+  const detail::io::Schema& schema = reader->schema();
+  const Params params =
+      of_memory(options, schema.targets > 0 || schema.labelled, !schema.classes.empty());
   inside->data =
-      detail::open_dataset(std::move(reader), read_options(with_task(options, classes), context),
-                           inside->name, detail::rng::Key{inside->seed}, context.progress);
+      detail::open_dataset(std::move(reader), read_options(params, context), inside->name,
+                           detail::rng::Key{inside->seed}, context.progress);
   return Dataset(std::move(inside));
 }
 

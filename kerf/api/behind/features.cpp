@@ -54,6 +54,7 @@ struct __attribute__((visibility("hidden"))) FeatureMap::Inside {
 };
 
 FeatureMap::FeatureMap(const MapSpec& spec, Index columns, std::uint64_t seed) {
+  KERF_REQUIRE(columns > 0, usage, "there are no rows of {} columns", columns);
   const detail::FeatureMapEntry& entry = detail::find_feature_map(spec.name);
   detail::Recipe recipe{spec.name, entry.complete(as_rows_are(spec)), seed, columns};
   auto map = recipe.make();
@@ -64,7 +65,7 @@ FeatureMap::FeatureMap(const MapSpec& spec, const Rows& rows, std::uint64_t seed
   const detail::FeatureMapEntry& entry = detail::find_feature_map(spec.name);
   const Params options = as_rows_are(spec);
   entry.complete(options);  // what is wrong with them comes before any work
-  Dataset opened = open_dataset(Table{.x = rows}, DataOptions{.target = "none"});
+  Dataset opened = open_dataset(Table{.x = rows});
   detail::Dataset& data = opened.inside().to_learn_from(seed, {});
   std::vector<std::string> warnings = data.check_precision();
   const auto scaling = detail::make_scaling(detail::ScaleKind::none, data.summary);

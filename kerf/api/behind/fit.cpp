@@ -48,6 +48,9 @@ detail::FitTask task_of(const FitRequest& request) {
       .map_seed = std::nullopt,
       .command = request.command};
   if (!by_name.empty()) refuse(by_name.begin()->first);
+  detail::check_task(task);
+  const std::string idle = detail::idle_option(task.map, task.map_options);
+  KERF_REQUIRE(idle.empty(), usage, "{}", idle);
   return task;
 }
 
@@ -105,7 +108,6 @@ void judge(const detail::Fitted& fitted, const FitRequest& request, const Contex
 
 Fit fit(Dataset& data, const FitRequest& request, const Context& context) {
   const detail::FitTask task = task_of(request);
-  detail::check_task(task);
   detail::Dataset& rows = data.inside().to_learn_from(detail::task_key(task).value, context);
   detail::Fitted fitted = detail::fit_dataset(rows, task, context);
   std::optional<Score> score;
@@ -121,12 +123,15 @@ struct __attribute__((visibility("hidden"))) BlockwiseFit::Inside {
   detail::FitTask task;
   detail::FitOptions options;
   Context context;
+  DataOptions data;
   detail::BlockwiseTraining training;
 };
 
-BlockwiseFit::BlockwiseFit(const FitRequest& request, const Context& context) {
+BlockwiseFit::BlockwiseFit(const FitRequest& request, const Context& context,
+                           const DataOptions& data) {
   detail::FitTask task = task_of(request);
-  detail::check_task(task);
+  KERF_REQUIRE(task.map != detail::kExactMap, usage,
+               "map exact needs all rows at once: take a feature map");
   KERF_REQUIRE(
       request.holdout == 0 && request.test.empty() && !request.page && task.image_options.empty() &&
           task.augment_options.empty(),
@@ -134,19 +139,20 @@ BlockwiseFit::BlockwiseFit(const FitRequest& request, const Context& context) {
   auto options = detail::read_options<detail::FitOptions>(task.fit_options, "fit");
   detail::BlockwiseTraining training(task.map, task.map_options, options, context.memory_limit);
   inside_ = std::make_unique<Inside>(
-      Inside{std::move(task), std::move(options), context, std::move(training)});
+      Inside{std::move(task), std::move(options), context, data, std::move(training)});
 }
 BlockwiseFit::BlockwiseFit(BlockwiseFit&&) noexcept = default;
 BlockwiseFit& BlockwiseFit::operator=(BlockwiseFit&&) noexcept = default;
 BlockwiseFit::~BlockwiseFit() = default;
 
 void BlockwiseFit::add(const Table& block) {
-  auto& [task, options, context, training] = *inside_;
+  auto& [task, options, context, data_options, training] = *inside_;
   if (training.begun()) {
     const HeldTable held = hold(block);
+    training.check(detail::io::open_memory(held.view));  // all of the block, or none of it
     return training.add(detail::io::open_memory(held.view), context.progress);
   }
-  Dataset first = open_dataset(block, {}, context);
+  Dataset first = open_dataset(block, data_options, context);
   detail::Dataset& data = first.inside().to_learn_from(detail::task_key(task).value, context);
   detail::settle_columns(data, options.scale, detail::sees_differences(task.map, task.map_options));
   training.begin(data, context.progress);
@@ -155,7 +161,7 @@ void BlockwiseFit::add(const Table& block) {
 Index BlockwiseFit::rows() const { return inside_->training.rows(); }
 
 Fit BlockwiseFit::solve() {
-  auto& [task, options, context, training] = *inside_;
+  auto& [task, options, context, data_options, training] = *inside_;
   KERF_REQUIRE(training.begun(), usage, "no rows were added yet: there is nothing to solve");
   return complete(training.solve(task.command, context.progress));
 }

@@ -16,11 +16,13 @@ namespace kerf {
 struct HeldTable {
   detail::io::MemoryTable view;
   std::vector<std::vector<std::int32_t>> codes;  ///< of its words
+  std::vector<Index> offsets;                    ///< of sparse rows that are a slice of others
 };
 /// Error (usage) for parts that do not fit together.
 HeldTable hold(const Table& table);
 
-/// Rows as features and kernels take them.
+/// Rows as features and kernels take them.  Error (data) for numbers that are not finite, Error (usage)
+/// for sparse rows whose columns lead out of them.
 struct RoundedRows {
   explicit RoundedRows(const Rows& rows);
   detail::RowsView view;
@@ -29,6 +31,10 @@ struct RoundedRows {
   Matrix<float> rounded_;
 };
 
+/// The columns of a model for a table, which says by itself what is input and what is target: by name
+/// where both have names, else by place.  Error (data) for another number of inputs or targets.
+detail::Encoding encoding_for(const detail::Model& model, const HeldTable& table);
+
 struct __attribute__((visibility("hidden"))) Dataset::Inside {
   std::string name;                             ///< in messages
   std::shared_ptr<const HeldTable> table;       ///< what a reader of memory looks at
@@ -36,14 +42,15 @@ struct __attribute__((visibility("hidden"))) Dataset::Inside {
   std::unique_ptr<detail::EncodedSource> rows;  ///< or for a model
   std::uint64_t seed = 1;                       ///< that the sample was drawn with
   bool changed = false;                         ///< its columns are no longer as they were opened
-  const detail::Model* read_for = nullptr;      ///< whose columns they are read as
+  std::shared_ptr<const Model::Inside>
+      read_for;  ///< whose columns they are read as; none: their own
   Index rows_read = 0;
 
   /// The data as they were opened, their sample drawn with this seed: where they are not, one more pass.
-  /// Whoever asks may change them.
+  /// Whoever asks may change them.  If the pass fails, nothing is lost.
   detail::Dataset& to_learn_from(std::uint64_t seed, const Context& context);
   /// Rows as a model knows them, from the first one on.
-  detail::EncodedSource& for_model(const detail::Model& model);
+  detail::EncodedSource& for_model(const std::shared_ptr<const Model::Inside>& model);
 };
 
 struct __attribute__((visibility("hidden"))) Model::Inside {

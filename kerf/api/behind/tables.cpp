@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/api/behind/tables.h"
 
+#include <cmath>
+#include <set>
 #include <unordered_map>
 
 #include "kerf/core/require.h"
@@ -22,14 +24,18 @@ Index rows_of(const Rows& x) {
   return std::visit([](const auto& view) { return view.rows; }, x);
 }
 
-detail::io::SparseArray sparse_array(const CsrView& x) {
-  return {.values = reinterpret_cast<const char*>(x.values),
+/// Rows may be a slice of others, whose offsets do not begin at 0, or none.
+detail::io::SparseArray sparse_array(const CsrView& x, HeldTable& held) {
+  const Index first = x.rows > 0 ? x.offsets[0] : 0;
+  held.offsets.assign(1, 0);
+  for (Index i = 0; i < x.rows; ++i) held.offsets.push_back(x.offsets[i + 1] - first);
+  return {.values = reinterpret_cast<const char*>(x.values + first),
           .value_type = ElementType::f32,
-          .columns = reinterpret_cast<const char*>(x.columns),
-          .offsets = reinterpret_cast<const char*>(x.offsets),
+          .columns = reinterpret_cast<const char*>(x.columns + first),
+          .offsets = reinterpret_cast<const char*>(held.offsets.data()),
           .column_type = ElementType::i32,
           .offset_type = ElementType::i64,
-          .entries = x.rows == 0 ? 0 : x.offsets[x.rows],
+          .entries = held.offsets.back(),
           .width = x.cols};
 }
 
@@ -44,6 +50,8 @@ void add_numbers(const MatrixView<const T>& x, detail::io::MemoryTable& to) {
 template <class T>
 detail::io::ImageArray image_array(const MatrixView<const T>& x, const ImageShape& shape) {
   constexpr auto kSize = static_cast<Index>(sizeof(T));
+  KERF_REQUIRE(shape.height > 0 && shape.width > 0 && shape.channels > 0, usage,
+               "there are no images of {} x {} x {}", shape.height, shape.width, shape.channels);
   KERF_REQUIRE(x.cols == detail::values_of(shape), usage,
                "images of {} x {} x {} have {} numbers, but rows have {} columns", shape.height,
                shape.width, shape.channels, detail::values_of(shape), x.cols);
@@ -56,11 +64,12 @@ detail::io::ImageArray image_array(const MatrixView<const T>& x, const ImageShap
           kSize};
 }
 
-void add_inputs(const Table& table, detail::io::MemoryTable& to) {
+void add_inputs(const Table& table, HeldTable& held) {
+  detail::io::MemoryTable& to = held.view;
   std::visit(
       [&]<class View>(const View& x) {
         if constexpr (std::is_same_v<View, CsrView>)
-          to.sparse = sparse_array(x);
+          to.sparse = sparse_array(x, held);
         else if (table.image.present())
           to.images = image_array(x, table.image);
         else
@@ -87,6 +96,20 @@ void add_words(const Words& column, Index rows, HeldTable& held) {
   }
   held.codes.push_back(std::move(codes));
   held.view.parts.emplace_back(detail::io::WordArray{std::move(words), held.codes.back()});
+}
+
+/// What would be misread in silence.
+void check_names(const Table& table) {
+  const Index columns = std::visit([](const auto& x) { return x.cols; }, table.x);
+  KERF_REQUIRE(table.names.empty() ? table.words.empty() || columns == 0
+                                   : std::ssize(table.names) == columns,
+               usage, "x has {} columns and {} names: it needs one for each{}", columns,
+               table.names.size(), table.words.empty() ? "" : ", since words stand beside it");
+  std::set<std::string> seen;
+  for (const std::string& name : table.classes)
+    KERF_REQUIRE(!name.empty() && seen.insert(name).second, usage,
+                 "classes need names that differ, but one is '{}'{}", name,
+                 name.empty() ? "" : " twice");
 }
 
 /// Those of the inputs and of the targets, as a header would have them.
@@ -133,17 +156,39 @@ class StreamReader final : public detail::io::Reader {
     if (!rows_.next(table)) return false;
     held_ = hold(table);
     inner_ = detail::io::open_memory(held_.view);
-    const detail::io::Schema& now = inner_->schema();
-    KERF_REQUIRE(schema_.columns + schema_.sparse_columns == 0 ||
-                     (now.columns == schema_.columns && now.names == schema_.names &&
-                      now.sparse_columns == schema_.sparse_columns &&
-                      now.targets == schema_.targets && now.classes == schema_.classes),
-                 data, "row {}: a block of the stream has other columns than the first one",
-                 first_row_);
+    const std::string now = shape_of(inner_->schema());
+    KERF_REQUIRE(shape_.empty() || now == shape_, data,
+                 "row {}: a block of the stream has {}, the first one has {}", first_row_, now,
+                 shape_);
+    shape_ = now;
     return true;
   }
 
+  /// What all blocks have in common, in words.
+  std::string shape_of(const detail::io::Schema& schema) const {
+    std::string words;
+    Index column = 0;
+    for (const auto& part : held_.view.parts) {
+      const auto* numbers = std::get_if<detail::io::NumberArray>(&part);
+      column += numbers != nullptr ? numbers->columns : 1;
+      if (numbers == nullptr) words += fmt::format(" {}", column - 1);
+    }
+    const ImageShape& image = schema.image;
+    return fmt::format(
+        "{}{} columns{}{}{}, {} target{}{}{}{}", schema.sparse ? "sparse rows of " : "",
+        schema.sparse ? schema.sparse_columns : schema.columns - schema.targets,
+        words.empty() ? "" : " (words in" + words + ")",
+        image.present()
+            ? fmt::format(" (images of {} x {} x {})", image.height, image.width, image.channels)
+            : "",
+        schema.bytes ? " of bytes" : "", held_.view.targets.cols,
+        held_.view.targets.cols == 1 ? "" : "s", schema.weighted ? ", weights" : "",
+        schema.names.empty() ? "" : fmt::format(", names {}", fmt::join(schema.names, " ")),
+        schema.classes.empty() ? "" : fmt::format(", classes {}", fmt::join(schema.classes, " ")));
+  }
+
   RowStream& rows_;
+  std::string shape_;
   HeldTable held_;
   std::unique_ptr<detail::io::Reader> inner_;  // null: the next block is to come
   detail::io::Schema schema_;
@@ -160,7 +205,8 @@ HeldTable hold(const Table& table) {
   const bool is_plain = !std::holds_alternative<CsrView>(table.x) && !table.image.present();
   KERF_REQUIRE(is_plain || (table.words.empty() && table.names.empty()), usage,
                "names and words go with dense rows that are no images");
-  add_inputs(table, held.view);
+  check_names(table);
+  add_inputs(table, held);
   held.codes.reserve(table.words.size());  // views into it must stay valid
   for (const Words& column : table.words) add_words(column, held.view.rows, held);
   held.view.names = all_names(table);
@@ -170,10 +216,34 @@ HeldTable hold(const Table& table) {
   return held;
 }
 
+namespace {
+
+void check_sparse(const CsrView& x) {
+  for (Index i = 0; i < x.rows; ++i) {
+    KERF_REQUIRE(x.offsets[i + 1] >= x.offsets[i], usage, "the offsets of sparse row {} go back",
+                 i);
+    for (const std::int32_t column : x.row(i).columns)
+      KERF_REQUIRE(column >= 0 && column < x.cols, usage,
+                   "sparse row {} has column {}, but there are {}", i, column, x.cols);
+  }
+}
+
+template <class T>
+void check_finite(std::span<const T> row, Index i) {
+  for (const T value : row)
+    KERF_REQUIRE(std::isfinite(value), data, "row {} has a number that is not finite", i);
+}
+
+}  // namespace
+
 RoundedRows::RoundedRows(const Rows& rows) {
   if (const auto* sparse = std::get_if<CsrView>(&rows)) {
+    check_sparse(*sparse);
     view = *sparse;
-  } else if (const auto* single = std::get_if<MatrixView<const float>>(&rows)) {
+    for (Index i = 0; i < sparse->rows; ++i) check_finite(sparse->row(i).values, i);
+    return;
+  }
+  if (const auto* single = std::get_if<MatrixView<const float>>(&rows)) {
     view = *single;
   } else if (const auto* wide = std::get_if<MatrixView<const double>>(&rows)) {
     rounded_ = detail::copy_of<float>(*wide);
@@ -182,6 +252,8 @@ RoundedRows::RoundedRows(const Rows& rows) {
     rounded_ = detail::copy_of<float>(std::get<MatrixView<const std::uint8_t>>(rows));
     view = rounded_.view();
   }
+  for (Index i = 0; i < view.rows(); ++i)
+    check_finite(std::span<const float>(view.dense().row(i)), i);
 }
 
 std::unique_ptr<detail::io::Reader> open_stream(RowStream& rows) {

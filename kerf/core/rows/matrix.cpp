@@ -34,6 +34,13 @@ void* allocate_aligned(Index count, std::size_t element_size) {
   return memory;
 }
 
+Index element_count(Index rows, Index cols) {
+  Index count = 0;
+  KERF_REQUIRE(rows >= 0 && cols >= 0 && !__builtin_mul_overflow(rows, cols, &count), memory,
+               "there is no matrix of {} x {} elements", rows, cols);
+  return count;
+}
+
 void free_aligned(void* memory) { std::free(memory); }
 
 }  // namespace kerf

@@ -14,6 +14,7 @@
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/feature_gram.h"
 #include "kerf/linalg/lanczos.h"
+#include "tests/oracle/compare_spectra.h"
 #include "tests/oracle/rows.h"
 
 namespace kerf::detail {

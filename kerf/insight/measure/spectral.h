@@ -8,17 +8,14 @@
 //   statistical_dimension = tr K (K + sI)^-1: how many features a model with that ridge can use
 //   relative_frobenius = |Ka - K|_F / |K|_F;  spectral_error = |Ka - K|_2 / |K|_2
 //
-// What that means for ridge regression: kernel_quality.h, which has the same numbers without
-// eigenvalue problems, for larger n; this is the plain way, and its oracle.
+// What that means for ridge regression, and how the numbers are found: kernel_quality.h; the plain way,
+// by eigenvalues of whole matrices, is its oracle (tests/oracle/compare_spectra.h).
 //
-// Error:      about n 1e-16 (|K|_2 / s).
-// Cost:       three eigenvalue problems and two products of n x n matrices, 16 n^2 bytes twice.
 // Reference:  Avron et al., "Random Fourier features for kernel ridge regression", ICML 2017;
 //             Zandieh et al., NeurIPS 2021, section 3.3 and Figure 1 of its first version.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kerf/core/rows/matrix.h"
 
 namespace kerf::detail {
 
@@ -30,9 +27,5 @@ struct SpectralQuality {
   double relative_frobenius = 0;
   double spectral_error = 0;
 };
-
-/// Both matrices n x n and symmetric; `ridge` > 0 is absolute: n lambda.
-SpectralQuality compare_spectra(MatrixView<const double> exact,
-                                MatrixView<const double> approximate, double ridge);
 
 }  // namespace kerf::detail

@@ -9,6 +9,7 @@
 #include "kerf/core/random/random.h"
 #include "kerf/linalg/blas.h"
 #include "kerf/linalg/feature_gram.h"
+#include "tests/oracle/compare_spectra.h"
 #include "tests/oracle/rows.h"
 
 namespace kerf::detail {

@@ -8,6 +8,7 @@
 #include "kerf/core/rows/row_filter.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/insight/pages/html.h"
+#include "kerf/insight/pages/score_json.h"
 
 namespace kerf::detail {
 namespace {
@@ -168,10 +169,50 @@ std::string confused_pairs(const Model& model, const Matrix<double>& confusion) 
   return rows.empty() ? "<p>None.</p>" : html::table({"true", "predicted", "rows"}, rows);
 }
 
+/// Each figure beside that of a constant.
+std::string figures(const Model& model, const Score& score) {
+  std::vector<std::vector<std::string>> rows;
+  const auto add = [&](const std::string& name, double value, double constant) {
+    rows.push_back({name, html::number(value), html::number(constant)});
+  };
+  if (score.task == Task::classification) {
+    add("accuracy", score.accuracy, score.constant_accuracy);
+    add("balanced accuracy", score.balanced_accuracy, score.constant_balanced_accuracy);
+    if (score.ranking) {
+      add("area under the ROC curve", score.ranking->auc, 0.5);
+      add("average precision", score.ranking->average_precision, score.ranking->share);
+    }
+    if (score.log_loss) add("log loss", *score.log_loss, score.constant_log_loss);
+    return html::table({"figure", "model", "constant"}, rows);
+  }
+  const std::vector<std::string> names = target_names(model);
+  for (std::size_t t = 0; t < score.targets.size(); ++t) {
+    const TargetScore& one = score.targets[t];
+    const std::string of = score.targets.size() > 1 ? " of " + names[t] : "";
+    add("root mean squared error" + of, one.rmse, one.constant_rmse);
+    add("mean distance" + of, one.mae, one.constant_mae);
+    add("median distance" + of, one.median_error, one.constant_median_error);
+  }
+  return html::table({"figure", "model", "constant"}, rows);
+}
+
+/// Precision and recall of each class.
+std::string by_class(const Model& model, const Score& score) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t c = 0; c < score.classes.size(); ++c) {
+    const ClassScore& one = score.classes[c];
+    rows.push_back({model.classes[c], html::number(one.weight),
+                    fmt::format("{:.3f}", one.precision), fmt::format("{:.3f}", one.recall),
+                    fmt::format("{:.3f}", one.f1)});
+  }
+  return html::table({"class", "rows", "precision", "recall", "F1"}, rows);
+}
+
 std::string test_section(const Model& model, const TestView& test) {
   if (test.score.task == Task::classification)
     return std::ssize(model.classes) <= kMatrixClasses
-               ? html::heat_table("true \\ predicted", model.classes, test.score.confusion.view())
+               ? html::heat_table("true \\ predicted", model.classes, test.score.confusion.view()) +
+                     by_class(model, test.score)
                : confused_pairs(model, test.score.confusion);
   html::Series fitted{"", {}, false}, residuals{"", {}, false};
   for (const auto& pair : test.pairs) {
@@ -237,6 +278,7 @@ std::string fit_report(const FitResult& result, const DataSummary& summary, cons
   const auto& [model, report] = result;
   std::string body = model_facts(result, summary);
   if (test != nullptr) {
+    body += html::section("How good it is, beside a constant", figures(model, test->score));
     body += html::section(model.task == Task::classification ? "Which classes are confused"
                                                              : "How close the predictions are",
                           test_section(model, *test));

@@ -65,6 +65,11 @@ EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding&
 
 void EncodedSource::make_encoder() {
   encoder_ = std::make_unique<io::Encoder>(encoding_, reader_->schema(), name_, targets_);
+  tell_reader();
+}
+
+/// Which cells it keeps as they are written.
+void EncodedSource::tell_reader() {
   reader_->keep_spelling(encoder_->class_column());
   reader_->keep_words(encoder_->word_columns());
 }
@@ -77,8 +82,11 @@ void EncodedSource::encode(const io::RawBlock& raw, RowBlock& out) const {
 
 void EncodedSource::set_encoding(const Encoding& encoding) {
   rewind();  // the reading thread must not see the encoding change
+  // Refused, it leaves everything as it was.
+  auto encoder = std::make_unique<io::Encoder>(encoding, reader_->schema(), name_, targets_);
   encoding_ = encoding;
-  make_encoder();
+  encoder_ = std::move(encoder);
+  tell_reader();
 }
 
 std::unique_ptr<io::Reader> EncodedSource::take_reader() {
@@ -86,10 +94,12 @@ std::unique_ptr<io::Reader> EncodedSource::take_reader() {
   return std::move(reader_);
 }
 
+void EncodedSource::put_back(std::unique_ptr<io::Reader> reader) { reader_ = std::move(reader); }
+
 void EncodedSource::rewind() {
   try {
     reading_.wait();
-  } catch (const Error&) {
+  } catch (...) {
     // What was wrong with rows that nobody asked for is found again when they are.
   }
   counts_ = {};
@@ -176,7 +186,7 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
                       options, name_of(paths), key, progress);
 }
 
-Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
+Dataset open_dataset(std::unique_ptr<io::Reader>&& reader, const DataOptions& options,
                      const std::string& name, rng::Key key, const Progress& progress) {
   io::ScanResult result = io::scan(*reader, options, name, key, progress);
   Dataset data;

@@ -45,11 +45,13 @@ class EncodedSource final : public RowSource {
   void set_encoding(const Encoding& encoding);
   /// How messages call the rows.
   const std::string& name() const { return name_; }
-  /// What it reads, at the first row; nothing is left to be read here.
+  /// What it reads, at the first row; nothing is left to be read here until it is put back.
   std::unique_ptr<io::Reader> take_reader();
+  void put_back(std::unique_ptr<io::Reader> reader);
 
  private:
   void make_encoder();
+  void tell_reader();
   void read_ahead();
   void number_rows();
 
@@ -103,8 +105,9 @@ std::vector<std::string> files_read(const std::vector<std::string>& paths);
 /// input, kept in a temporary file.
 Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& options,
                      rng::Key key, const Progress& progress = {});
-/// The same of a reader that is open already, called `name` in messages.
-Dataset open_dataset(std::unique_ptr<io::Reader> reader, const DataOptions& options,
+/// The same of a reader that is open already, called `name` in messages; it is taken only if all went
+/// well.
+Dataset open_dataset(std::unique_ptr<io::Reader>&& reader, const DataOptions& options,
                      const std::string& name, rng::Key key, const Progress& progress = {});
 
 /// Rows with targets to score a model of `training` on: delimiter and header as in its files, but all

@@ -234,8 +234,9 @@ class MemoryReader final : public Reader {
         const double target = table_.targets(i, t);
         KERF_REQUIRE(std::isfinite(target), data, "y[{}]: the target {} is no finite number", i,
                      target);
-        KERF_REQUIRE(table_.classes.empty() || (target >= 0 && target < std::ssize(table_.classes)),
-                     data, "row {}: class number {} is not in 0 .. {}", i, target,
+        KERF_REQUIRE(table_.classes.empty() || (target >= 0 && target < std::ssize(table_.classes) &&
+                                                target == std::floor(target)),
+                     data, "row {}: class number {} is none of 0 .. {}", i, target,
                      table_.classes.size() - 1);
         if (schema_.labelled) block.labels.push_back(target);
       }

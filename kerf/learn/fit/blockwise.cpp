@@ -26,6 +26,11 @@ void BlockwiseTraining::begin(Dataset& first, const Progress& progress) {
   add_rows(*first.source, progress);
 }
 
+void BlockwiseTraining::check(std::unique_ptr<io::Reader> reader) const {
+  EncodedSource source(std::move(reader), encoding_, "X", io::Targets::require, 0);
+  for (RowBlock block; source.next(block);) continue;
+}
+
 void BlockwiseTraining::add(std::unique_ptr<io::Reader> reader, const Progress& progress) {
   EncodedSource source(std::move(reader), encoding_, "X", io::Targets::require, 0);
   add_rows(source, progress);

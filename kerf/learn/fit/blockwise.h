@@ -28,6 +28,8 @@ class BlockwiseTraining {
   bool begun() const { return fit_ != nullptr; }
   /// The first block: what is automatic, the map too, is chosen on it.
   void begin(Dataset& first, const Progress& progress = {});
+  /// Whether add() will take these rows: Error (data) or (usage) otherwise.
+  void check(std::unique_ptr<io::Reader> reader) const;
   /// More rows of the same columns, with targets.
   void add(std::unique_ptr<io::Reader> reader, const Progress& progress = {});
   Index rows() const { return fit_ ? fit_->rows() : 0; }
