@@ -45,7 +45,7 @@ std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how)
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
                                              MatrixView<const double> y, WeightsView weights,
-                                             std::string how) {
+                                             Index copies, std::string how) {
   double all = 0;
   std::vector<double> mean(y.cols, 0.0);
   for (Index i = 0; i < y.rows; ++i) {
@@ -54,16 +54,22 @@ std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
   }
   for (double& m : mean) m /= all;
   double error = 0, constant = 0, used = 0;
-  for (Index k = 0; k < left_out.rows; ++k) {
-    const Index i = rows.empty() ? k : rows[k];
-    const double w = weights[i];
+  const auto row = [&](Index k) { return rows.empty() ? k : rows[k]; };
+  for (Index begin = 0; begin < left_out.rows; begin += copies) {
+    const Index end = std::min(begin + copies, left_out.rows);
+    double w = 0;
+    for (Index k = begin; k < end; ++k) w += weights[row(k)];
     if (!(w > 0 && w < all)) continue;
     used += w;
     for (Index t = 0; t < y.cols; ++t) {
-      // The mean without the row itself.
-      const double rest = (y(i, t) - mean[t]) * all / (all - w);
-      error += w * std::pow(y(i, t) - left_out(k, t), 2);
-      constant += w * rest * rest;
+      double own = 0;  // sum of the rows left out, from the mean
+      for (Index k = begin; k < end; ++k) own += weights[row(k)] * (y(row(k), t) - mean[t]);
+      for (Index k = begin; k < end; ++k) {
+        const Index i = row(k);
+        const double rest = y(i, t) - mean[t] + own / (all - w);  // from the mean of the others
+        error += weights[i] * std::pow(y(i, t) - left_out(k, t), 2);
+        constant += weights[i] * rest * rest;
+      }
     }
   }
   return explained(error, constant, used, std::move(how));

@@ -30,12 +30,12 @@ std::optional<FitQuality> explained(double error, double constant_error, double 
                                     std::string how);
 /// From scores of rows; nothing without rows that weigh something.
 std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how);
-/// From what was predicted for rows that were left out one by one; `rows`: those of y that `left_out`
-/// is of, or none: all of them.
+/// From what was predicted for rows that were left out one by one, or `copies` of them, which follow each
+/// other, together; `rows`: those of y that `left_out` is of, or none: all of them.
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
                                              MatrixView<const double> y, WeightsView weights,
-                                             std::string how);
+                                             Index copies, std::string how);
 
 /// Mean squared error, over rows and targets, of the mean of the other folds' targets; `only`: on this
 /// fold alone.
