@@ -37,14 +37,15 @@ Data make_data(double signal, Task task = Task::regression) {
   return data;
 }
 
-FitResult fit_on(const Data& data, Task task, FitOptions options, const char* map = "rff") {
+FitResult fit_on(const Data& data, Task task, FitOptions options, const char* map = "rff",
+                 const char* features = "64") {
   MemorySource source(data.x.view(), data.y.view());
   const bool classes = task == Task::classification;
   const auto summary = summarise(
       source, task, classes ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{},
       rng::Key{1});
   Params params;
-  if (std::string(map) == "rff") params["features"] = "64";
+  if (std::string(map) == "rff") params["features"] = features;
   if (std::string(map) == "exact") params["kernel"] = "gaussian";
   return fit(source, summary, map, params, options);
 }
@@ -67,6 +68,22 @@ TEST(FitQuality, EverySolverSaysHowGoodItIsBesideAConstant) {
       ASSERT_TRUE(model.training.quality.has_value());
       EXPECT_EQ(model.training.quality->value, quality.value);
     }
+}
+
+TEST(FitQuality, EverySolverNamesTheRowsThatJudge) {
+  for (const Task task : {Task::regression, Task::classification})
+    for (const std::string solver : {"cholesky", "dual", "pcg", "sgd"})
+      for (const bool given : {false, true}) {
+        FitOptions options;
+        options.solver = solver;
+        if (given) options.lambda = 1e-3;
+        const auto report =
+            fit_on(make_data(1, task), task, options, "rff", solver == "dual" ? "512" : "64")
+                .report;
+        ASSERT_TRUE(report.quality.has_value()) << solver;
+        EXPECT_NE(report.quality->how, "") << solver << " " << given;
+        EXPECT_TRUE(report.quality->left_out()) << solver << " " << given;
+      }
 }
 
 TEST(FitQuality, AFitThatLearnsNothingSaysSo) {

@@ -54,6 +54,8 @@ IterationPlan plan(const Problem& p) {
       p, {.folds = folds_read(p), .vectors = systems * p.outputs, .factors = systems});
 }
 
+std::string held_out_words(Index folds) { return fmt::format("one fold of {} held out", folds); }
+
 double tolerance(Precision precision) { return precision == Precision::single_ ? 1e-6 : 1e-10; }
 
 /// The rows of several matrices under each other.
@@ -252,7 +254,7 @@ void PcgFit::choose() {
   outcome_.lambda = errors_.best();
   outcome_.cv_error = errors_.least_error();
   outcome_.path = errors_.path();
-  outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
+  outcome_.validation = held_out_words(std::ssize(cache_->folds()));
   outcome_.quality = explained(*outcome_.cv_error, constant_error(cache_->folds(), judge_),
                                cache_->folds()[judge_].weight(), outcome_.validation);
 }
@@ -289,7 +291,7 @@ void PcgFit::judge_given() {
   }
   outcome_.quality =
       explained(*errors_.ask(outcome_.lambda), constant / weight / static_cast<double>(outputs),
-                weight, fmt::format("one fold of {} held out", folds));
+                weight, held_out_words(folds));
 }
 
 void PcgFit::calibrate() {
@@ -317,7 +319,7 @@ void PcgFit::calibrate() {
   LeftOutScores left_out;
   left_out.add(scores.view(), rows, cache_->targets(), cache_->weights());
   outcome_.temperature = left_out.temperature();
-  outcome_.quality = accuracy(left_out, outcome_.validation);
+  outcome_.quality = accuracy(left_out, held_out_words(std::ssize(cache_->folds())));
 }
 
 Matrix<double> PcgFit::solve(double lambda) {
