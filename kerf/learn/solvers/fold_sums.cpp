@@ -80,6 +80,15 @@ SolvedSums solve_sums_at(std::span<const NormalEquations> sums, const RowSample*
   return solved;
 }
 
+void warn_without_sample(FitReport& outcome) {
+  if (outcome.quality && !outcome.quality->left_out())
+    outcome.warnings.push_back(
+        fmt::format("the checkpoint has sums but not the rows kept to judge them, so that r2 is "
+                    "that of the rows "
+                    "trained on, which says little: fit again with another {}",
+                    spell("checkpoint")));
+}
+
 void judge_left_out(const RowSample& sample, const RowSample::Leverages& leverages,
                     const LinearModel& model, FitReport& outcome) {
   if (!outcome.quality) return;  // the target does not vary
@@ -133,10 +142,12 @@ LinearModel solve_fold_sums(const FoldSums& kept, bool classification, const Fit
   // The precision is not that of the options: sums that were kept have their own.
   std::string words = rounding_warning(solved.error, kept.sums.front().precision());
   if (!words.empty()) outcome.warnings.push_back(std::move(words));
-  if (sampled)
+  if (sampled) {
     judge_left_out(*kept.sample, solved.leverages, solved.model, outcome);
-  else if (wants_sample(options, classification))
+  } else if (wants_sample(options, classification)) {
     judge_by_fold(kept.sums, kept.folds, outcome);
+    warn_without_sample(outcome);
+  }
   if (!classification) return std::move(solved.model);
   const auto held_out = fold_to_hold_out(kept.sums);
   const auto others = held_out ? model_without(kept.sums, *held_out, outcome) : std::nullopt;
