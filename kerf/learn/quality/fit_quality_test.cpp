@@ -86,6 +86,38 @@ TEST(FitQuality, EverySolverNamesTheRowsThatJudge) {
       }
 }
 
+// A target that is told, noise in units a thousand times as large, and one that does not vary.
+TEST(FitQuality, R2OfSeveralTargetsIsTheMeanOfTheirs) {
+  const Data told = make_data(1), noise = make_data(0);
+  Matrix<double> y(kRows, 3);
+  for (Index i = 0; i < kRows; ++i)
+    y(i, 0) = told.y(i, 0), y(i, 1) = 1000 * noise.y(i, 0), y(i, 2) = 0.1;
+  for (const std::string solver : {"cholesky", "dual", "pcg", "sgd"})
+    for (const bool given : {false, true}) {
+      FitOptions options;
+      options.solver = solver;
+      if (given) options.lambda = 1e-2;
+      MemorySource source(told.x.view(), y.view());
+      const auto summary = summarise(source, Task::regression, {}, rng::Key{1});
+      const auto report =
+          fit(source, summary, "rff", {{"features", solver == "dual" ? "512" : "64"}}, options)
+              .report;
+      ASSERT_TRUE(report.quality.has_value()) << solver;
+      double mean = 0;
+      for (const Data* one : {&told, &noise}) {
+        FitOptions alone = options;
+        alone.lambda = report.lambda;
+        const double r2 =
+            fit_on(*one, Task::regression, alone, "rff", solver == "dual" ? "512" : "64")
+                .report.quality->value;
+        mean += r2 / 2;
+      }
+      // The same lambda, but other rows judge where it was chosen.
+      EXPECT_NEAR(report.quality->value, mean, given && solver != "sgd" ? 1e-4 : 0.1)
+          << solver << " " << given;
+    }
+}
+
 TEST(FitQuality, AFitThatLearnsNothingSaysSo) {
   for (const char* map : {"rff", "exact", "auto"})
     for (const Task task : {Task::regression, Task::classification}) {

@@ -22,19 +22,18 @@ SolvedSums judged(std::span<const NormalEquations> sums, LinearModel model, doub
 void judge_by_fold(std::span<const NormalEquations> sums, Index folds, FitReport& outcome) {
   const auto fold = fold_to_hold_out(sums);
   if (!fold) return;
-  double error = 0;
-  for (const double of_target : cross_validation_errors(sums, outcome.lambda, fold))
-    error += of_target / static_cast<double>(sums.front().targets());
-  if (auto found = explained(error, constant_error(sums, fold), sums[*fold].weight(),
-                             fmt::format("one fold of {} held out", folds)))
+  const auto errors =
+      beside_constant(cross_validation_errors(sums, outcome.lambda, fold), sums, fold);
+  if (auto found =
+          explained(errors, sums[*fold].weight(), fmt::format("one fold of {} held out", folds)))
     outcome.quality = std::move(found);
 }
 
-/// The error that chose lambda, beside that of the mean.
-void judge(std::span<const NormalEquations> sums, FitReport& outcome) {
+/// The errors that chose lambda, beside those of the mean.
+void judge(std::span<const NormalEquations> sums, std::vector<double> errors, FitReport& outcome) {
   double rows = 0;
   for (const NormalEquations& sum : sums) rows += sum.weight();
-  outcome.quality = explained(*outcome.cv_error, constant_error(sums), rows, outcome.validation);
+  outcome.quality = explained(beside_constant(std::move(errors), sums), rows, outcome.validation);
 }
 
 void enter_gcv(const SpectralPath& path, LambdaTable& table) {
@@ -56,9 +55,10 @@ LambdaSearch search_of(const FitOptions& options) {
 
 SolvedSums take_choice(std::span<const NormalEquations> sums, ChosenModel chosen,
                        std::string validation, FitReport& outcome) {
+  auto errors = std::move(chosen.choice.target_errors);
   outcome.take(std::move(chosen.choice));
   outcome.validation = std::move(validation);
-  judge(sums, outcome);
+  judge(sums, std::move(errors), outcome);
   const auto& each = outcome.lambda_per_target;
   return judged(sums, std::move(chosen.model),
                 each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
