@@ -108,7 +108,7 @@ void print_target(const TargetScore& one) {
 
 void print_targets(const Model& model, const Score& score) {
   print_figure("rmse", fmt::format("{:.4g}", score.rmse), "over all targets");
-  print_figure("r2", fmt::format("{:.4g}", score.r2), "over all targets; the means have 0");
+  print_figure("r2", fmt::format("{:.4g}", score.r2), "mean over targets; the means have 0");
   const std::vector<std::string> names = target_names(model);
   fmt::print("{}\n", bold(fmt::format("{:>12}{:>12}{:>12}{:>12}{:>14}  target", "rmse", "mae",
                                       "median", "r2", "rmse of mean")));

@@ -148,3 +148,19 @@ def test_uneven_folds_of_a_given_lambda_do_not_choose_another(kerf, tmp_path):
     assert kerf("refit", "m.kerf", "--checkpoint", "sums", "--validation", "gcv", "-o", "r.kerf").code == 0
     given = kerf("refit", "m.kerf", "--checkpoint", "sums", "--lambda", "1e-2", "-o", "r.kerf", "--json").json
     assert given["quality"]["metric"] == "accuracy" and given["quality"]["value"] > 0.8
+
+
+def test_sums_without_their_sample_say_what_r2_is_of(kerf, tmp_path):
+    """The rows kept to judge a given lambda are gone: r2 is that of the rows trained on, and a warning says so."""
+    draw = random.Random(3)
+    (tmp_path / "rows.csv").write_text("".join(f"{draw.gauss(0, 1)},{draw.gauss(0, 1)},{draw.gauss(0, 1)}\n" for _ in range(200)))
+    fit = ["fit", "rows.csv", "--map", "rff", "--features", "64", "--solver", "cholesky", "--lambda", "1e-4", "--checkpoint", "ck", "-o", "m.kerf", "--json"]
+    refit = ["refit", "m.kerf", "--checkpoint", "ck", "--lambda", "1e-3", "-o", "r.kerf", "--json"]
+    for command in (fit, refit):
+        whole = kerf(*command)
+        assert whole.json["quality"]["how"].startswith("leave-one-out") and "rows kept to judge" not in whole.err
+    (tmp_path / "ck" / "sample.ckpt").unlink()
+    for command in (fit, refit):
+        found = kerf(*command)
+        assert found.json["quality"]["how"] == "the rows trained on"
+        assert "not the rows kept to judge them" in found.err and "--checkpoint" in found.err

@@ -40,11 +40,12 @@ void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitR
   ExactRidgeOptions ridge;
   ridge.memory_limit = job.memory_limit;
   ridge.lambdas = lambdas_asked(job.options);
+  ridge.copies = job.summary.copies;
   DualSolution solved = fit_exact_ridge(exact_kernel_name(model.recipe.options),
                                         exact_kernel_params(model.recipe.options), rows.x(),
                                         targets.view(), weights, ridge, job.progress);
-  model.linear = take_left_out(std::move(solved), targets.view(), weights, encoder.classification(),
-                               job.options, outcome);
+  model.linear = take_left_out(std::move(solved), targets.view(), weights, job.summary.copies,
+                               encoder.classification(), job.options, outcome);
   model.rows = copy_of(rows.x());
 }
 

@@ -20,6 +20,8 @@ struct LambdaChoice {
   double cv_error = 0;
   std::vector<Point> path;         ///< everything tried, by lambda
   std::vector<double> per_target;  ///< one for each target, where that was asked for
+  std::vector<double> target_errors =
+      {};  ///< of each target, whose mean cv_error is; none: not known
 };
 
 /// A kernel and the map that stands for it in a choice (learn/choice).

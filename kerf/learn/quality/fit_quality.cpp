@@ -12,25 +12,21 @@ namespace {
 constexpr double kChance = 3, kChanceOfClasses = 2;  // standard errors
 constexpr double kMostChance = 0.05;  // more is a gain that people see, however few the rows
 
-double target_squares(std::span<const NormalEquations> sums, double& weight) {
-  double squares = 0;
-  weight = 0;
-  for (const auto& sum : sums) weight += sum.weight();
-  for (Index t = 0; t < sums.front().targets(); ++t) {
-    double total = 0, square = 0;
-    for (const auto& sum : sums) total += sum.target_sum(t), square += sum.target_square(t);
-    squares += square - total * total / weight;
-  }
-  return squares;
-}
+constexpr double kRounding = 1e-13;  // what is left of targets that are all alike, of their size
 
 }  // namespace
 
-std::optional<FitQuality> explained(double error, double constant_error, double rows,
-                                    std::string how) {
-  if (!(constant_error > 0) || !std::isfinite(error) || !(rows > 0)) return std::nullopt;
-  return FitQuality{"r2", 1 - error / constant_error, 0,
-                    std::min(kMostChance, kChance * kChance / rows), std::move(how)};
+std::optional<FitQuality> explained(const TargetErrors& errors, double rows, std::string how) {
+  double sum = 0, count = 0;
+  for (std::size_t t = 0; t < errors.fit.size(); ++t) {
+    const double constant = errors.constant[t];
+    if (!(constant > 0 && std::sqrt(constant) > kRounding * std::abs(errors.mean[t]))) continue;
+    sum += 1 - errors.fit[t] / constant;
+    count += 1;
+  }
+  if (count == 0 || !std::isfinite(sum) || !(rows > 0)) return std::nullopt;
+  return FitQuality{"r2", sum / count, 0, std::min(kMostChance, kChance * kChance / rows),
+                    std::move(how)};
 }
 
 std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how) {
@@ -45,7 +41,7 @@ std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how)
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
                                              MatrixView<const double> y, WeightsView weights,
-                                             std::string how) {
+                                             Index copies, std::string how) {
   double all = 0;
   std::vector<double> mean(y.cols, 0.0);
   for (Index i = 0; i < y.rows; ++i) {
@@ -53,25 +49,37 @@ std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
     for (Index t = 0; t < y.cols; ++t) mean[t] += weights[i] * y(i, t);
   }
   for (double& m : mean) m /= all;
-  double error = 0, constant = 0, used = 0;
-  for (Index k = 0; k < left_out.rows; ++k) {
-    const Index i = rows.empty() ? k : rows[k];
-    const double w = weights[i];
+  TargetErrors errors{std::vector<double>(y.cols), std::vector<double>(y.cols), mean};
+  double used = 0;
+  const auto row = [&](Index k) { return rows.empty() ? k : rows[k]; };
+  for (Index begin = 0; begin < left_out.rows; begin += copies) {
+    const Index end = std::min(begin + copies, left_out.rows);
+    double w = 0;
+    for (Index k = begin; k < end; ++k) w += weights[row(k)];
     if (!(w > 0 && w < all)) continue;
     used += w;
     for (Index t = 0; t < y.cols; ++t) {
-      // The mean without the row itself.
-      const double rest = (y(i, t) - mean[t]) * all / (all - w);
-      error += w * std::pow(y(i, t) - left_out(k, t), 2);
-      constant += w * rest * rest;
+      double own = 0;  // sum of the rows left out, from the mean
+      for (Index k = begin; k < end; ++k) own += weights[row(k)] * (y(row(k), t) - mean[t]);
+      for (Index k = begin; k < end; ++k) {
+        const Index i = row(k);
+        const double rest = y(i, t) - mean[t] + own / (all - w);  // from the mean of the others
+        errors.fit[t] += weights[i] * std::pow(y(i, t) - left_out(k, t), 2);
+        errors.constant[t] += weights[i] * rest * rest;
+      }
     }
   }
-  return explained(error, constant, used, std::move(how));
+  for (auto* sums : {&errors.fit, &errors.constant})
+    for (double& sum : *sums) sum /= used;
+  return explained(errors, used, std::move(how));
 }
 
-double constant_error(std::span<const NormalEquations> folds, std::optional<Index> only) {
-  double weight = 0, error = 0, judged = 0;
+TargetErrors beside_constant(std::vector<double> fit, std::span<const NormalEquations> folds,
+                             std::optional<Index> only) {
+  double weight = 0, judged = 0;
   for (const auto& fold : folds) weight += fold.weight();
+  TargetErrors errors{std::move(fit), std::vector<double>(folds.front().targets()),
+                      folds.front().origin().targets};
   for (std::size_t f = 0; f < folds.size(); ++f) {
     const NormalEquations& fold = folds[f];
     const double others = weight - fold.weight();
@@ -81,16 +89,19 @@ double constant_error(std::span<const NormalEquations> folds, std::optional<Inde
       double mean = 0;
       for (std::size_t g = 0; g < folds.size(); ++g)
         if (g != f) mean += folds[g].target_sum(t) / others;
-      error += fold.target_square(t) - 2 * mean * fold.target_sum(t) + fold.weight() * mean * mean;
+      errors.constant[t] +=
+          fold.target_square(t) - 2 * mean * fold.target_sum(t) + fold.weight() * mean * mean;
     }
   }
-  return judged > 0 ? error / judged / static_cast<double>(folds.front().targets()) : 0;
+  for (double& error : errors.constant) error = judged > 0 ? error / judged : 0;
+  return errors;
 }
 
 std::optional<FitQuality> explained_training(std::span<const NormalEquations> sums,
                                              const LinearModel& model) {
   double weight = 0;
-  const double squares = target_squares(sums, weight);
+  for (const auto& sum : sums) weight += sum.weight();
+  TargetErrors errors{{}, {}, sums.front().origin().targets};
   const auto& w = model.weights;
   Matrix<double> product(w.rows(), w.cols());
   product.fill(0);
@@ -98,10 +109,11 @@ std::optional<FitQuality> explained_training(std::span<const NormalEquations> su
     const Matrix<double> part = sum.gram_times(w.view());
     for (Index k = 0; k < w.rows() * w.cols(); ++k) product.data()[k] += part.data()[k];
   }
-  double rest = squares;
   for (Index t = 0; t < w.cols(); ++t) {
-    double targets = 0, along = 0;  // sums of the targets, and of what the features give
-    for (const auto& sum : sums) targets += sum.target_sum(t);
+    double targets = 0, squares = 0, along = 0;  // along: the sum of what the features give
+    for (const auto& sum : sums) targets += sum.target_sum(t), squares += sum.target_square(t);
+    squares -= targets * targets / weight;
+    double rest = squares;
     for (Index j = 0; j < w.rows(); ++j) {
       double features = 0, cross = 0;
       for (const auto& sum : sums) features += sum.feature_sum(j), cross += sum.cross(j, t);
@@ -109,8 +121,10 @@ std::optional<FitQuality> explained_training(std::span<const NormalEquations> su
       rest += w(j, t) * (product(j, t) - 2 * (cross - features * targets / weight));
     }
     rest -= along * along / weight;
+    errors.fit.push_back(std::max(0.0, rest) / weight);
+    errors.constant.push_back(squares / weight);
   }
-  return explained(std::max(0.0, rest), squares, weight, kTrainingRows);
+  return explained(errors, weight, kTrainingRows);
 }
 
 void judge_fit(FitResult& result, ClassWeight class_weight) {

@@ -1,7 +1,8 @@
 // How good a fit is beside a constant: the mean of the targets or the commonest class.
 //
 //   numbers   r2 = 1 - e / e0:  e the squared error of rows left out, e0 that of the mean of the rows
-//             that were trained on
+//             that were trained on; of several targets the mean of theirs, those that do not vary
+//             left out, so that units do not matter
 //   classes   accuracy: from the scores of rows left out, which solvers have for the temperature;
 //             where there are none, r2 of the class indicators (1 for the row's class, else 0)
 //
@@ -25,21 +26,25 @@ namespace kerf::detail {
 
 inline constexpr const char* kTrainingRows = "the rows trained on";
 
-/// From mean squared errors; nothing if the constant has none: there is nothing to explain.
-std::optional<FitQuality> explained(double error, double constant_error, double rows,
-                                    std::string how);
+/// Mean squared errors of each target on the same rows, and its mean, beside which rounding is known.
+struct TargetErrors {
+  std::vector<double> fit, constant, mean;
+};
+
+/// Nothing if no target varies: there is nothing to explain.
+std::optional<FitQuality> explained(const TargetErrors& errors, double rows, std::string how);
 /// From scores of rows; nothing without rows that weigh something.
 std::optional<FitQuality> accuracy(const LeftOutScores& scores, std::string how);
-/// From what was predicted for rows that were left out one by one; `rows`: those of y that `left_out`
-/// is of, or none: all of them.
+/// From what was predicted for rows that were left out one by one, or `copies` of them, which follow each
+/// other, together; `rows`: those of y that `left_out` is of, or none: all of them.
 std::optional<FitQuality> explained_left_out(MatrixView<const double> left_out,
                                              std::span<const Index> rows,
                                              MatrixView<const double> y, WeightsView weights,
-                                             std::string how);
+                                             Index copies, std::string how);
 
-/// Mean squared error, over rows and targets, of the mean of the other folds' targets; `only`: on this
-/// fold alone.
-double constant_error(std::span<const NormalEquations> folds, std::optional<Index> only = {});
+/// Beside these errors of a fit those of the mean of the other folds' targets; `only`: on this fold alone.
+TargetErrors beside_constant(std::vector<double> fit, std::span<const NormalEquations> folds,
+                             std::optional<Index> only = {});
 /// The rows that the sums are of, by the model that was solved for from them.
 std::optional<FitQuality> explained_training(std::span<const NormalEquations> sums,
                                              const LinearModel& model);

@@ -37,14 +37,15 @@ Data make_data(double signal, Task task = Task::regression) {
   return data;
 }
 
-FitResult fit_on(const Data& data, Task task, FitOptions options, const char* map = "rff") {
+FitResult fit_on(const Data& data, Task task, FitOptions options, const char* map = "rff",
+                 const char* features = "64") {
   MemorySource source(data.x.view(), data.y.view());
   const bool classes = task == Task::classification;
   const auto summary = summarise(
       source, task, classes ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{},
       rng::Key{1});
   Params params;
-  if (std::string(map) == "rff") params["features"] = "64";
+  if (std::string(map) == "rff") params["features"] = features;
   if (std::string(map) == "exact") params["kernel"] = "gaussian";
   return fit(source, summary, map, params, options);
 }
@@ -66,6 +67,54 @@ TEST(FitQuality, EverySolverSaysHowGoodItIsBesideAConstant) {
       EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("no better"))));
       ASSERT_TRUE(model.training.quality.has_value());
       EXPECT_EQ(model.training.quality->value, quality.value);
+    }
+}
+
+TEST(FitQuality, EverySolverNamesTheRowsThatJudge) {
+  for (const Task task : {Task::regression, Task::classification})
+    for (const std::string solver : {"cholesky", "dual", "pcg", "sgd"})
+      for (const bool given : {false, true}) {
+        FitOptions options;
+        options.solver = solver;
+        if (given) options.lambda = 1e-3;
+        const auto report =
+            fit_on(make_data(1, task), task, options, "rff", solver == "dual" ? "512" : "64")
+                .report;
+        ASSERT_TRUE(report.quality.has_value()) << solver;
+        EXPECT_NE(report.quality->how, "") << solver << " " << given;
+        EXPECT_TRUE(report.quality->left_out()) << solver << " " << given;
+      }
+}
+
+// A target that is told, noise in units a thousand times as large, and one that does not vary.
+TEST(FitQuality, R2OfSeveralTargetsIsTheMeanOfTheirs) {
+  const Data told = make_data(1), noise = make_data(0);
+  Matrix<double> y(kRows, 3);
+  for (Index i = 0; i < kRows; ++i)
+    y(i, 0) = told.y(i, 0), y(i, 1) = 1000 * noise.y(i, 0), y(i, 2) = 0.1;
+  for (const std::string solver : {"cholesky", "dual", "pcg", "sgd"})
+    for (const bool given : {false, true}) {
+      FitOptions options;
+      options.solver = solver;
+      if (given) options.lambda = 1e-2;
+      MemorySource source(told.x.view(), y.view());
+      const auto summary = summarise(source, Task::regression, {}, rng::Key{1});
+      const auto report =
+          fit(source, summary, "rff", {{"features", solver == "dual" ? "512" : "64"}}, options)
+              .report;
+      ASSERT_TRUE(report.quality.has_value()) << solver;
+      double mean = 0;
+      for (const Data* one : {&told, &noise}) {
+        FitOptions alone = options;
+        alone.lambda = report.lambda;
+        const double r2 =
+            fit_on(*one, Task::regression, alone, "rff", solver == "dual" ? "512" : "64")
+                .report.quality->value;
+        mean += r2 / 2;
+      }
+      // The same lambda, but other rows judge where it was chosen.
+      EXPECT_NEAR(report.quality->value, mean, given && solver != "sgd" ? 1e-4 : 0.1)
+          << solver << " " << given;
     }
 }
 
@@ -91,11 +140,11 @@ TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
 
 /// The features and the scale do not depend on the rows, so that a weight of 0 leaves a row out.
 FitResult fit_weighted(const Data& data, const std::vector<double>& weights,
-                       const FitOptions& options, Index copies = 1) {
+                       const FitOptions& options, Index copies = 1, const char* features = "16") {
   MemorySource source(data.x.view(), data.y.view(), 100, weights);
   auto summary = summarise(source, Task::regression, {}, rng::Key{1});
   summary.copies = copies;
-  return fit(source, summary, "rff", {{"features", "16"}, {"bandwidth", "2"}}, options);
+  return fit(source, summary, "rff", {{"features", features}, {"bandwidth", "2"}}, options);
 }
 
 Matrix<double> predictions(const Model& model, const Data& data) {
@@ -117,7 +166,7 @@ FitOptions given_lambda(double lambda, const std::string& solver) {
 /// 1 - squared error over that of the mean of the rows that are trained on, of groups of `together`
 /// rows, each left out of a fit of all others, in the plainest way.
 double r2_of_groups_left_out(const Data& data, std::vector<double> weights, FitOptions options,
-                             Index together) {
+                             Index together, const char* features = "16") {
   double n = 0;
   for (const double w : weights) n += w;
   const double shift = n * *options.lambda;
@@ -128,7 +177,8 @@ double r2_of_groups_left_out(const Data& data, std::vector<double> weights, FitO
     for (Index i = first; i < first + together; ++i) rest -= weights[i], others[i] = 0;
     for (Index i = 0; i < kRows; ++i) sum += others[i] * data.y(i, 0);
     options.lambda = shift / rest;
-    const Matrix<double> scores = predictions(fit_weighted(data, others, options).model, data);
+    const Matrix<double> scores =
+        predictions(fit_weighted(data, others, options, 1, features).model, data);
     for (Index i = first; i < first + together; ++i) {
       error += weights[i] * std::pow(data.y(i, 0) - scores(i, 0), 2);
       constant += weights[i] * std::pow(data.y(i, 0) - sum / rest, 2);
@@ -163,6 +213,45 @@ TEST(FitQuality, CopiesOfAnExampleAreLeftOutTogether) {
   const FitOptions options = given_lambda(1e-2, "cholesky");
   const auto report = fit_weighted(data, weights, options, 3).report;
   EXPECT_NEAR(report.quality->value, r2_of_groups_left_out(data, weights, options, 3), 1e-4);
+}
+
+// The Gram matrix is in double, of features in single precision.
+TEST(FitQuality, CopiesAreLeftOutTogetherAmongTheRowsToo) {
+  const Data data = make_data(1);
+  const auto weights = some_weights();
+  for (const double lambda : {1e-4, 1e-2}) {
+    FitOptions options = given_lambda(lambda, "dual");
+    const auto report = fit_weighted(data, weights, options, 3, "512").report;
+    ASSERT_TRUE(report.quality.has_value());
+    EXPECT_EQ(report.quality->how, "leave-one-out");
+    EXPECT_NEAR(report.quality->value, r2_of_groups_left_out(data, weights, options, 3, "512"),
+                1e-4);
+  }
+}
+
+// Mirror images of noise tell of each other, and of nothing else.
+TEST(FitQuality, CopiesOfNoiseAreNoBetterThanAConstant) {
+  for (const Task task : {Task::regression, Task::classification})
+    for (const char* map : {"exact", "rff", "auto"}) {
+      Data data = make_data(0, task);
+      for (Index i = 0; i < kRows; i += 2) {
+        data.y(i + 1, 0) = data.y(i, 0);
+        for (Index j = 0; j < 2; ++j) data.x(i + 1, j) = data.x(i, j) + 1e-3f;
+      }
+      MemorySource source(data.x.view(), data.y.view());
+      const bool classes = task == Task::classification;
+      auto summary = summarise(
+          source, task, classes ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{},
+          rng::Key{1});
+      summary.copies = 2;
+      FitOptions options;
+      options.lambda = 1e-6;
+      Params params;
+      if (std::string(map) == "rff") params = {{"features", "512"}};
+      if (std::string(map) == "exact") params = {{"kernel", "gaussian"}};
+      const auto report = fit(source, summary, map, params, options).report;
+      EXPECT_THAT(report.warnings, Contains(HasSubstr("better than a constant"))) << map;
+    }
 }
 
 // One fold's rows judge, by iterations that stop at 1e-3 of the right-hand side.

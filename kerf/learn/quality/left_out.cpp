@@ -7,7 +7,8 @@
 namespace kerf::detail {
 
 LinearModel take_left_out(DualSolution solved, MatrixView<const double> y, WeightsView weights,
-                          bool classification, const FitOptions& options, FitReport& outcome) {
+                          Index copies, bool classification, const FitOptions& options,
+                          FitReport& outcome) {
   constexpr const char* kHow = "leave-one-out";
   outcome.lambda = solved.choice.lambda;
   if (classification) {
@@ -17,7 +18,7 @@ LinearModel take_left_out(DualSolution solved, MatrixView<const double> y, Weigh
     outcome.quality = accuracy(scores, kHow);
   } else {
     outcome.quality =
-        explained_left_out(solved.left_out.view(), solved.left_out_rows, y, weights, kHow);
+        explained_left_out(solved.left_out.view(), solved.left_out_rows, y, weights, copies, kHow);
   }
   if (!options.lambda) {
     outcome.take(std::move(solved.choice));

@@ -8,8 +8,10 @@
 namespace kerf::detail {
 
 /// Lambda and how it was found, the quality and, of classes, the temperature of probabilities, into
-/// the report; the model is what remains.  y, weights: of the rows, as they were solved for.
+/// the report; the model is what remains.  y, weights: of the rows, as they were solved for; copies: rows
+/// that were left out together.
 LinearModel take_left_out(DualSolution solved, MatrixView<const double> y, WeightsView weights,
-                          bool classification, const FitOptions& options, FitReport& outcome);
+                          Index copies, bool classification, const FitOptions& options,
+                          FitReport& outcome);
 
 }  // namespace kerf::detail

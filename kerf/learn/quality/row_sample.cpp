@@ -136,7 +136,9 @@ std::optional<FitQuality> RowSample::quality(const Leverages& all, const LinearM
   const std::vector<Index> order = in_order();
   Matrix<double> scores(rows(), outputs_);
   linear_scores(model, z(), scores.view());
-  double error = 0, constant = 0, used = 0;
+  TargetErrors errors{std::vector<double>(outputs_), std::vector<double>(outputs_), all.targets};
+  for (double& mean : errors.mean) mean /= n;
+  double used = 0;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     end = end_of_example(order, begin);
     const auto size = static_cast<Index>(end - begin);
@@ -157,12 +159,15 @@ std::optional<FitQuality> RowSample::quality(const Leverages& all, const LinearM
         left_out.push_back(std::sqrt(weights_[i]) * (y()(i, t) - scores(i, t)));
       }
       if (!leave_out(h.copy(), least, left_out)) return std::nullopt;
-      for (const double value : left_out) error += value * value;
+      for (const double value : left_out) errors.fit[t] += value * value;
       for (std::size_t k = begin; k < end; ++k)
-        constant += weights_[order[k]] * std::pow(y()(order[k], t) - rest / (n - weight), 2);
+        errors.constant[t] +=
+            weights_[order[k]] * std::pow(y()(order[k], t) - rest / (n - weight), 2);
     }
   }
-  return explained(error, constant, used,
+  for (auto* sums : {&errors.fit, &errors.constant})
+    for (double& sum : *sums) sum /= used;
+  return explained(errors, used,
                    rows() < all.rows ? fmt::format("leave-one-out of {} rows", rows())
                                      : std::string("leave-one-out"));
 }

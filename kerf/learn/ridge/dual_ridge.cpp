@@ -20,7 +20,7 @@ constexpr int kLeastStep =
 }  // namespace
 
 DualSolution fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                            WeightsView weights, std::vector<double> lambdas,
+                            WeightsView weights, std::vector<double> lambdas, Index copies,
                             const Progress& progress) {
   const bool given = !lambdas.empty();
   std::erase(lambdas, 0.0);
@@ -32,6 +32,7 @@ DualSolution fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> 
   ExactRidgeOptions options;
   options.first_step = kLeastStep;
   options.lambdas = std::move(lambdas);
+  options.copies = copies;
   DualSolution solution = solve_exact_ridge(gram.view(), targets, weights, options, progress);
   Matrix<double> of_features(z.cols, targets.cols);
   for (Index first = 0; first < z.cols; first += kColumns) {

@@ -19,9 +19,9 @@
 namespace kerf::detail {
 
 /// z: rows x features.  No weights: all 1.  lambdas: one, or several to choose from (zeros are
-/// passed over: among rows there is no solution); none: the automatic grid.
+/// passed over: among rows there is no solution); none: the automatic grid.  copies: of exact_ridge.h.
 DualSolution fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> targets,
-                            WeightsView weights, std::vector<double> lambdas,
+                            WeightsView weights, std::vector<double> lambdas, Index copies,
                             const Progress& progress);
 
 /// Memory besides z; `lambdas`: to choose from, 0 for the automatic grid.

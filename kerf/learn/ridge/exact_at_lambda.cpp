@@ -68,44 +68,58 @@ bool solve_refined(MatrixView<const double> system, const Matrix<double>& rhs, M
   return false;
 }
 
-/// (B^-1)_ii for each of the rows.
+/// (B^-1)_ij for each of the rows i and the rows j of its group.
 template <class T>
-std::vector<double> inverse_diagonal(MatrixView<const T> r, std::span<const Index> rows) {
+Matrix<double> inverse_of(MatrixView<const T> r, std::span<const Index> rows, Index copies) {
   Matrix<T> columns(r.rows, std::ssize(rows));
   columns.fill(0);
   for (Index k = 0; k < columns.cols(); ++k) columns(rows[k], k) = 1;
   blas::transposed_solve(r, columns.view());
-  std::vector<double> out(rows.size(), 0.0);
+  Matrix<double> out(columns.cols(), copies);
+  out.fill(0);
   for (Index i = 0; i < columns.rows(); ++i)
-    for (Index k = 0; k < columns.cols(); ++k)
-      out[k] += static_cast<double>(columns(i, k)) * columns(i, k);
+    for (Index k = 0; k < columns.cols(); ++k) {
+      const Index first = k - rows[k] % copies;
+      for (Index j = first; j < std::min(first + copies, columns.cols()); ++j)
+        out(k, j - first) += static_cast<double>(columns(i, k)) * columns(i, j);
+    }
   return out;
 }
 
-/// All rows, or kLeftOutRows spread evenly.
-std::vector<Index> rows_to_leave_out(Index n) {
+/// All groups of rows, or as many as have kLeftOutRows, spread evenly.
+std::vector<Index> rows_to_leave_out(Index n, Index copies) {
   std::vector<Index> rows;
-  const Index count = std::min(n, kLeftOutRows);
-  for (Index k = 0; k < count; ++k) rows.push_back(k * n / count);
+  const Index groups = (n + copies - 1) / copies;
+  const Index count = std::min(groups, std::max(kLeftOutRows / copies, Index{1}));
+  for (Index k = 0; k < count; ++k) {
+    const Index first = k * groups / count * copies;
+    for (Index i = first; i < std::min(first + copies, n); ++i) rows.push_back(i);
+  }
   return rows;
 }
 
 }  // namespace
 
 SystemSolution solve_at_lambda(MatrixView<double> a, const Matrix<double>& y, double c,
-                               const Progress& progress) {
+                               Index copies, const Progress& progress) {
   for (Index i = 0; i < a.rows; ++i) a(i, i) += c;
   SystemSolution out;
-  out.rows = rows_to_leave_out(a.rows);
+  out.rows = rows_to_leave_out(a.rows, copies);
+  bool solved = false;
   if (Matrix<float> r; solve_refined(a, y, r, out.x, progress)) {
-    out.inverse = inverse_diagonal<float>(r.view(), out.rows);
-    return out;
+    solved = true;
+    if (copies == 1) {
+      out.inverse = inverse_of<float>(r.view(), out.rows, copies);
+      return out;
+    }
   }
   KERF_REQUIRE(blas::cholesky(a, progress) == 0, numeric,
                "the kernel matrix is singular at this lambda: raise it, or leave it to be chosen");
-  out.x = y.copy();
-  blas::cholesky_solve(a, out.x.view());
-  out.inverse = inverse_diagonal<double>(a, out.rows);
+  if (!solved) {
+    out.x = y.copy();
+    blas::cholesky_solve(a, out.x.view());
+  }
+  out.inverse = inverse_of<double>(a, out.rows, copies);
   return out;
 }
 

@@ -221,25 +221,61 @@ Matrix<double> left_out(const Spectrum& s, double lambda, const Matrix<double>& 
   return out;
 }
 
+/// x := M^-1 x by elimination, in turn for each column; M is symmetric and positive definite.
+void solve_group(Matrix<double> m, Matrix<double>& x) {
+  for (Index k = 0; k < m.rows(); ++k)
+    for (Index i = k + 1; i < m.rows(); ++i) {
+      const double factor = m(i, k) / m(k, k);
+      for (Index j = k; j < m.cols(); ++j) m(i, j) -= factor * m(k, j);
+      for (Index t = 0; t < x.cols(); ++t) x(i, t) -= factor * x(k, t);
+    }
+  for (Index k = m.rows() - 1; k >= 0; --k)
+    for (Index t = 0; t < x.cols(); ++t) {
+      for (Index j = k + 1; j < m.cols(); ++j) x(k, t) -= m(k, j) * x(j, t);
+      x(k, t) /= m(k, k);
+    }
+}
+
+/// sqrt(w_i) (y_i - f(x_i)) of the rows `begin` to `end` of those left out, f without all of these.
+Matrix<double> gaps_of_group(const Spectrum& s, const SystemSolution& solved, Index begin,
+                             Index end, double c) {
+  const Index size = end - begin;
+  Matrix<double> m(size, size), x(size, solved.x.cols());
+  for (Index a = 0; a < size; ++a) {
+    const Index i = solved.rows[begin + a];
+    std::ranges::copy(solved.x.row(i), x.row(a).begin());
+    for (Index b = 0; b < size; ++b) {
+      const double both = s.root[i] * s.root[solved.rows[begin + b]];
+      // Without the part along u, which is no part of A.
+      m(a, b) =
+          solved.inverse(begin + a, b) - (s.shift > 0 ? both / s.weight / (s.shift + c) : 0.0);
+    }
+  }
+  solve_group(std::move(m), x);
+  return x;
+}
+
 /// One lambda: no eigenvalues.
 void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>& y,
-               MatrixView<const double> targets, double lambda, DualSolution& result,
+               MatrixView<const double> targets, double lambda, Index copies, DualSolution& result,
                const Progress& progress) {
   const double c = s.weight * lambda;
-  SystemSolution solved = solve_at_lambda(gram, y, c, progress);
+  SystemSolution solved = solve_at_lambda(gram, y, c, copies, progress);
   result.left_out.resize(std::ssize(solved.rows), targets.cols);
   double error = 0, weight = 0;
-  for (std::size_t k = 0; k < solved.rows.size(); ++k) {
-    const Index i = solved.rows[k];
-    const double root = s.root[i], square = root * root;
-    // Without the part along u, which is no part of A.
-    const double along = s.shift > 0 ? square / s.weight / (s.shift + c) : 0;
-    for (Index t = 0; t < targets.cols; ++t) {
-      const double gap = root > 0 ? solved.x(i, t) / (solved.inverse[k] - along) / root : 0;
-      result.left_out(static_cast<Index>(k), t) = targets(i, t) - gap;
-      error += square * gap * gap;
+  const Index count = std::ssize(solved.rows);
+  for (Index begin = 0; begin < count; begin += copies) {
+    const Matrix<double> gaps = gaps_of_group(s, solved, begin, std::min(begin + copies, count), c);
+    for (Index k = 0; k < gaps.rows(); ++k) {
+      const Index i = solved.rows[begin + k];
+      const double root = s.root[i], square = root * root;
+      for (Index t = 0; t < targets.cols; ++t) {
+        const double gap = root > 0 ? gaps(k, t) / root : 0;
+        result.left_out(begin + k, t) = targets(i, t) - gap;
+        error += square * gap * gap;
+      }
+      weight += square;
     }
-    weight += square;
   }
   if (std::ssize(solved.rows) < targets.rows) result.left_out_rows = std::move(solved.rows);
   error /= std::max(weight, 1e-300) * static_cast<double>(targets.cols);
@@ -262,12 +298,14 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   for (const double lambda : options.lambdas)
     KERF_REQUIRE(lambda > 0 && std::isfinite(lambda), usage,
                  "lambda must be positive on the exact kernel, not {}", lambda);
+  KERF_REQUIRE(options.copies == 1 || (options.copies > 1 && options.lambdas.size() == 1), usage,
+               "{} rows are left out together only where lambda is given", options.copies);
   Matrix<double> y;
   Spectrum s = prepare(gram, targets, weights, options.intercept, y);
   DualSolution result;
   if (options.lambdas.size() == 1) {
     report(progress, "solving", 0, 0);
-    solve_one(s, gram, y, targets, options.lambdas.front(), result, progress);
+    solve_one(s, gram, y, targets, options.lambdas.front(), options.copies, result, progress);
   } else {
     decompose(gram, y, options.intercept, s, progress);
     result.choice = choose(

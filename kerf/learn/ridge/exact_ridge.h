@@ -4,7 +4,8 @@
 // n = sum_i w_i, b unpenalised.  With S = diag(sqrt w), u = S 1 / sqrt n, P = I - u u^T:
 //   A = P S K S P = V D V^T,  c = n lambda,  a = S V (D + c)^-1 V^T S (y - mean)
 //   left out:  y_i - f_-i(x_i) = (y_i - f(x_i)) / (1 - h_i),   1 - h_i = sum_k V_ik^2 c / (D_k + c)
-// (V without the column u; without an intercept P = I).  One eigendecomposition serves all lambdas,
+// (V without the column u; without an intercept P = I).  Rows g left out together, the copies of an
+// example, have the gaps M_gg^-1 x_g / sqrt(w) of x = M S (y - mean), M = V (D + c)^-1 V^T.  One eigendecomposition serves all lambdas,
 // and no number of the last formula is a difference.
 //
 // Exact:      the leave-one-out error is that of n fits on n - 1 rows with c kept, not lambda.
@@ -36,6 +37,7 @@ struct ExactRidgeOptions {
   std::vector<double> lambdas = {};   ///< to choose from; empty: the automatic grid
   int first_step = kFirstLambdaStep;  ///< of that grid
   bool intercept = true;
+  Index copies = 1;        ///< rows in turn that are left out together; more take one lambda
   Index memory_limit = 0;  ///< bytes; 0: what is available
 };
 
@@ -43,7 +45,7 @@ struct ExactRidgeOptions {
 struct DualSolution {
   LinearModel model;        ///< the coefficients a (rows x targets) and b; of dual_ridge.h: W and b
   LambdaChoice choice;      ///< cv_error: mean squared leave-one-out error
-  Matrix<double> left_out;  ///< what the other rows predict for each row
+  Matrix<double> left_out;  ///< what the other rows (not its copies) predict for each row
   std::vector<Index> left_out_rows = {};  ///< the rows of left_out, where it is not all of them
 };
 

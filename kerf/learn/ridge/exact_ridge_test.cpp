@@ -119,6 +119,25 @@ TEST(ExactRidge, SolvesTheStatedProblem) {
     }
 }
 
+TEST(ExactRidge, CopiesAreLeftOutTogether) {
+  for (const bool weighted : {false, true})
+    for (const bool intercept : {false, true})
+      for (const Index copies : {2, 3}) {
+        const Problem p = make_problem(20, 2, weighted);  // the last group is short of a row
+        const double lambda = 1e-3, c = total_weight(p) * lambda;
+        const DualSolution ours =
+            solve_copy(p, {.lambdas = {lambda}, .intercept = intercept, .copies = copies});
+        ASSERT_TRUE(ours.left_out_rows.empty());
+        for (Index t = 0; t < 2; ++t)
+          for (Index i = 0; i < 20; ++i) {
+            if (Naive::weight(p, i) == 0) continue;
+            const Naive others(p, t, c, intercept,
+                               [&](Index j) { return j / copies != i / copies; });
+            EXPECT_NEAR(ours.left_out(i, t), others.predict(p, i), 1e-8);
+          }
+      }
+}
+
 TEST(ExactRidge, RowsWithoutWeightDoNotMoveTheGrid) {
   for (const bool intercept : {false, true}) {
     Problem all = make_problem(20, 2, true);

@@ -44,7 +44,7 @@ LambdaChoice LambdaTable::choice(bool per_target) const {
   KERF_REQUIRE(std::isfinite(total(best())), numeric,
                "no lambda between {:.2g} and {:.2g} gives a finite cross-validation error",
                lambdas.front(), lambdas.back());
-  LambdaChoice chosen{lambdas[best()], total(best()), {}, {}};
+  LambdaChoice chosen{lambdas[best()], total(best()), {}, {}, errors[best()]};
   for (std::size_t k = 0; k < lambdas.size(); ++k)
     if (!errors[k].empty()) chosen.path.push_back({lambdas[k], total(k)});
   if (!per_target) return chosen;
@@ -52,6 +52,7 @@ LambdaChoice LambdaTable::choice(bool per_target) const {
   const std::size_t targets = errors[best()].size();
   for (std::size_t t = 0; t < targets; ++t) {
     chosen.per_target.push_back(lambdas[best_for(t)]);
+    chosen.target_errors[t] = of(best_for(t), t);
     error += of(best_for(t), t) / static_cast<double>(targets);
   }
   chosen.cv_error = error;

@@ -16,16 +16,16 @@ namespace {
 constexpr double kInterval90 = 1.6448536269514722;  // quantile 0.95 of N(0, 1)
 
 void finish_regression(Score& score, const std::vector<TargetTotals>& totals) {
-  double error = 0, spread = 0, size = 0;
+  double error = 0, size = 0, varying = 0;
   for (const TargetTotals& target : totals) {
     score.targets.push_back(target.finish(score.weight));
     error += target.squared_error();
-    spread += target.spread(score.weight);
+    if (target.spread(score.weight) > 0) score.r2 += score.targets.back().r2, varying += 1;
     size += target.squared_size();
   }
   score.mse = error / (score.weight * static_cast<double>(totals.size()));
   score.rmse = std::sqrt(score.mse);
-  score.r2 = spread > 0 ? 1 - error / spread : 0;
+  if (varying > 0) score.r2 /= varying;  // the mean of those that vary
   score.relative_rmse = size > 0 ? std::sqrt(error / size) : 0;
 }
 

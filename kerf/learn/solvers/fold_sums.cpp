@@ -22,19 +22,18 @@ SolvedSums judged(std::span<const NormalEquations> sums, LinearModel model, doub
 void judge_by_fold(std::span<const NormalEquations> sums, Index folds, FitReport& outcome) {
   const auto fold = fold_to_hold_out(sums);
   if (!fold) return;
-  double error = 0;
-  for (const double of_target : cross_validation_errors(sums, outcome.lambda, fold))
-    error += of_target / static_cast<double>(sums.front().targets());
-  if (auto found = explained(error, constant_error(sums, fold), sums[*fold].weight(),
-                             fmt::format("one fold of {} held out", folds)))
+  const auto errors =
+      beside_constant(cross_validation_errors(sums, outcome.lambda, fold), sums, fold);
+  if (auto found =
+          explained(errors, sums[*fold].weight(), fmt::format("one fold of {} held out", folds)))
     outcome.quality = std::move(found);
 }
 
-/// The error that chose lambda, beside that of the mean.
-void judge(std::span<const NormalEquations> sums, FitReport& outcome) {
+/// The errors that chose lambda, beside those of the mean.
+void judge(std::span<const NormalEquations> sums, std::vector<double> errors, FitReport& outcome) {
   double rows = 0;
   for (const NormalEquations& sum : sums) rows += sum.weight();
-  outcome.quality = explained(*outcome.cv_error, constant_error(sums), rows, outcome.validation);
+  outcome.quality = explained(beside_constant(std::move(errors), sums), rows, outcome.validation);
 }
 
 void enter_gcv(const SpectralPath& path, LambdaTable& table) {
@@ -56,9 +55,10 @@ LambdaSearch search_of(const FitOptions& options) {
 
 SolvedSums take_choice(std::span<const NormalEquations> sums, ChosenModel chosen,
                        std::string validation, FitReport& outcome) {
+  auto errors = std::move(chosen.choice.target_errors);
   outcome.take(std::move(chosen.choice));
   outcome.validation = std::move(validation);
-  judge(sums, outcome);
+  judge(sums, std::move(errors), outcome);
   const auto& each = outcome.lambda_per_target;
   return judged(sums, std::move(chosen.model),
                 each.empty() ? outcome.lambda : std::ranges::min(each), chosen.factor);
@@ -78,6 +78,15 @@ SolvedSums solve_sums_at(std::span<const NormalEquations> sums, const RowSample*
                                          : SolvedSums{std::move(model), 0};
   if (sample != nullptr) solved.leverages = sample->leverages(parts_of(sums), factor.view());
   return solved;
+}
+
+void warn_without_sample(FitReport& outcome) {
+  if (outcome.quality && !outcome.quality->left_out())
+    outcome.warnings.push_back(
+        fmt::format("the checkpoint has sums but not the rows kept to judge them, so that r2 is "
+                    "that of the rows "
+                    "trained on, which says little: fit again with another {}",
+                    spell("checkpoint")));
 }
 
 void judge_left_out(const RowSample& sample, const RowSample::Leverages& leverages,
@@ -133,10 +142,12 @@ LinearModel solve_fold_sums(const FoldSums& kept, bool classification, const Fit
   // The precision is not that of the options: sums that were kept have their own.
   std::string words = rounding_warning(solved.error, kept.sums.front().precision());
   if (!words.empty()) outcome.warnings.push_back(std::move(words));
-  if (sampled)
+  if (sampled) {
     judge_left_out(*kept.sample, solved.leverages, solved.model, outcome);
-  else if (wants_sample(options, classification))
+  } else if (wants_sample(options, classification)) {
     judge_by_fold(kept.sums, kept.folds, outcome);
+    warn_without_sample(outcome);
+  }
   if (!classification) return std::move(solved.model);
   const auto held_out = fold_to_hold_out(kept.sums);
   const auto others = held_out ? model_without(kept.sums, *held_out, outcome) : std::nullopt;

@@ -29,6 +29,8 @@ SolvedSums solve_sums(std::span<const NormalEquations> sums, const RowSample* sa
 /// The same at a given lambda, with a penalty; null: the identity.
 SolvedSums solve_sums_at(std::span<const NormalEquations> sums, const RowSample* sample,
                          double lambda, const Matrix<float>* penalty, FitReport& outcome);
+/// Where the quality is that of the rows trained on, because a checkpoint's sample of them is gone: says so.
+void warn_without_sample(FitReport& outcome);
 /// The quality of rows left out one by one, of the solution as it has become since.
 void judge_left_out(const RowSample& sample, const RowSample::Leverages& leverages,
                     const LinearModel& model, FitReport& outcome);

@@ -126,22 +126,28 @@ void HeldOutRows::add(std::span<const double> y, std::span<const double> scaled,
   std::vector<double> own(scaled.size());
   sums.resize(scaled.size());
   squares.resize(scaled.size());
+  errors.resize(scaled.size());
+  origin.resize(scaled.size());
   weight += row_weight;
   for (std::size_t k = 0; k < scaled.size(); ++k) {
     const double target = (y[k] - scale.origin.targets[k]) / scale.target_scale[k];
     own[k] = scaled[k] * scale.target_scale[k] + scale.origin.targets[k];
     sums[k] += row_weight * target;
     squares[k] += row_weight * target * target;
+    errors[k] += row_weight * std::pow(scaled[k] - target, 2);
+    origin[k] = scale.origin.targets[k] / scale.target_scale[k];
   }
   if (classification) scores.add(own, std::ranges::max_element(y) - y.begin(), row_weight);
 }
 
-std::optional<FitQuality> HeldOutRows::quality(double loss, const std::string& how) const {
+std::optional<FitQuality> HeldOutRows::quality(const std::string& how) const {
   if (classification) return accuracy(scores, how);
-  double constant = 0;
-  for (std::size_t k = 0; k < sums.size(); ++k)
-    constant += squares[k] / weight - std::pow(sums[k] / weight, 2);
-  return explained(loss, constant / static_cast<double>(sums.size()), weight, how);
+  TargetErrors found{errors, squares, origin};
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    found.fit[k] /= weight;
+    found.constant[k] = squares[k] / weight - std::pow(sums[k] / weight, 2);
+  }
+  return explained(found, weight, how);
 }
 
 SgdBatches::SgdBatches(const Problem& problem, TrainingRows& rows, const SgdProgress& progress)

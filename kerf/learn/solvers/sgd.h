@@ -65,12 +65,13 @@ struct HeldOutRows {
   bool classification;
   LeftOutScores scores = {};
   double weight = 0;
-  std::vector<double> sums = {}, squares = {};  ///< of the scaled targets
+  std::vector<double> sums = {}, squares = {}, errors = {};  ///< of the scaled targets
+  std::vector<double> origin = {};                           ///< of these
 
   /// A row of the squared loss, whose scores are those of scaled targets.
   void add(std::span<const double> y, std::span<const double> scaled, const SgdProgress& scale,
            double row_weight);
-  std::optional<FitQuality> quality(double loss, const std::string& how) const;
+  std::optional<FitQuality> quality(const std::string& how) const;
 };
 
 /// Features, scores, losses and steps of the rows of a block, a batch at a time.

@@ -198,7 +198,10 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
   SolvedSums solved = solve(problem, sums, sample, rows, outcome);
   if (problem.classification) calibrate(problem, accumulation, sums, rows, outcome);
   LinearModel model = refined(problem, rows, std::move(sums), solved, outcome);
-  if (sample != nullptr) judge_left_out(*sample, solved.leverages, model, outcome);
+  if (sample != nullptr)
+    judge_left_out(*sample, solved.leverages, model, outcome);
+  else if (wants_sample(problem.options, problem.classification))
+    warn_without_sample(outcome);
   return model;
 }
 

@@ -17,8 +17,10 @@ namespace kerf::detail {
 namespace {
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
-  FeatureRows all{
-      Matrix<float>(rows.rows(), rows.features()), Matrix<double>(rows.rows(), rows.outputs()), {}};
+  FeatureRows all{Matrix<float>(rows.rows(), rows.features()),
+                  Matrix<double>(rows.rows(), rows.outputs()),
+                  {},
+                  problem.copies};
   rows.for_each([&](const TrainingRows::Block& block) {
     const Stopwatch watch(rows.seconds().accumulate);
     copy_rows(block.z, all.z.view().slice(block.first, block.first + block.z.rows));
@@ -48,9 +50,9 @@ double seconds(const Problem& p) {
 
 LinearModel solve_dual(const FeatureRows& rows, bool classification, const FitOptions& options,
                        const Progress& progress, FitReport& outcome) {
-  return take_left_out(
-      fit_dual_ridge(rows.z.view(), rows.y.view(), rows.weights, lambdas_asked(options), progress),
-      rows.y.view(), rows.weights, classification, options, outcome);
+  return take_left_out(fit_dual_ridge(rows.z.view(), rows.y.view(), rows.weights,
+                                      lambdas_asked(options), rows.copies, progress),
+                       rows.y.view(), rows.weights, rows.copies, classification, options, outcome);
 }
 
 SolverEntry dual_solver() {

@@ -7,11 +7,12 @@
 
 namespace kerf::detail {
 
-/// Features, encoded targets and weights (none: all 1) of all rows.
+/// Features, encoded targets and weights (none: all 1) of all rows; copies of an example in turn.
 struct FeatureRows {
   Matrix<float> z;
   Matrix<double> y;
   std::vector<double> weights;
+  Index copies = 1;
 };
 
 /// Lambda (given or chosen), the weights, and what the fit says of itself.

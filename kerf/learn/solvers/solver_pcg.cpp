@@ -54,6 +54,8 @@ IterationPlan plan(const Problem& p) {
       p, {.folds = folds_read(p), .vectors = systems * p.outputs, .factors = systems});
 }
 
+std::string held_out_words(Index folds) { return fmt::format("one fold of {} held out", folds); }
+
 double tolerance(Precision precision) { return precision == Precision::single_ ? 1e-6 : 1e-10; }
 
 /// The rows of several matrices under each other.
@@ -105,7 +107,12 @@ class PcgFit {
     double lambda = -1;
     Matrix<double> weights;
     std::vector<double> intercepts;
+    std::vector<double> errors;  // mean squared, of each target
   };
+  /// Judged before the fit was killed, lambda is judged again.
+  void need_held_out();
+  /// Mean squared error of each target on the held-out fold, at the lambda that is taken.
+  std::vector<double> errors_by_target();
 
   const Problem& problem_;
   TrainingRows& rows_;
@@ -224,13 +231,17 @@ void PcgFit::judge(const std::vector<double>& asked) {
   const double rows = held_out_weight() * static_cast<double>(cache_->outputs());
   for (std::size_t k = 0; k < lambdas.size(); ++k) {
     double error = 0;
-    for (Index t = 0; t < cache_->outputs(); ++t)
-      error +=
+    std::vector<double> by_target;
+    for (Index t = 0; t < cache_->outputs(); ++t) {
+      const double squares =
           errors[k * static_cast<std::size_t>(cache_->outputs()) + static_cast<std::size_t>(t)];
+      error += squares;
+      by_target.push_back(squares / held_out_weight());
+    }
     errors_.enter(lambdas[k], error / rows);
     if (options_.lambda || errors_.best() == lambdas[k])
       held_out_ = {lambdas[k], stacked({weights[k]}, cache_->features()),
-                   training.intercepts(weights[k]->view())};
+                   training.intercepts(weights[k]->view()), std::move(by_target)};
   }
   save(nullptr);
 }
@@ -252,9 +263,22 @@ void PcgFit::choose() {
   outcome_.lambda = errors_.best();
   outcome_.cv_error = errors_.least_error();
   outcome_.path = errors_.path();
-  outcome_.validation = fmt::format("one fold of {} held out", cache_->folds().size());
-  outcome_.quality = explained(*outcome_.cv_error, constant_error(cache_->folds(), judge_),
-                               cache_->folds()[judge_].weight(), outcome_.validation);
+  outcome_.validation = held_out_words(std::ssize(cache_->folds()));
+  if (!problem_.classification)
+    outcome_.quality = explained(beside_constant(errors_by_target(), cache_->folds(), judge_),
+                                 cache_->folds()[judge_].weight(), outcome_.validation);
+}
+
+void PcgFit::need_held_out() {
+  if (held_out_.lambda == outcome_.lambda) return;
+  errors_.forget(outcome_.lambda);
+  judge({outcome_.lambda});
+}
+
+std::vector<double> PcgFit::errors_by_target() {
+  if (cache_->outputs() == 1) return {*errors_.ask(outcome_.lambda)};
+  need_held_out();
+  return held_out_.errors;
 }
 
 double PcgFit::held_out_weight() const {
@@ -277,7 +301,7 @@ void PcgFit::judge_given() {
   if (!(weight > 0 && weight < all)) return;
   judge({outcome_.lambda});
   const Index outputs = cache_->outputs();
-  double constant = 0;
+  TargetErrors errors{errors_by_target(), std::vector<double>(outputs), {}};
   for (Index t = 0; t < outputs; ++t) {
     double sum = 0;
     for (Index i = 0; i < cache_->rows(); ++i)
@@ -285,18 +309,15 @@ void PcgFit::judge_given() {
     const double mean = sum / (all - weight);
     for (Index i = 0; i < cache_->rows(); ++i)
       if (marked_[i] != 0)
-        constant += cache_->weights()[i] * std::pow(cache_->targets()(i, t) - mean, 2);
+        errors.constant[t] +=
+            cache_->weights()[i] * std::pow(cache_->targets()(i, t) - mean, 2) / weight;
+    errors.mean.push_back(mean);
   }
-  outcome_.quality =
-      explained(*errors_.ask(outcome_.lambda), constant / weight / static_cast<double>(outputs),
-                weight, fmt::format("one fold of {} held out", folds));
+  outcome_.quality = explained(errors, weight, held_out_words(folds));
 }
 
 void PcgFit::calibrate() {
-  if (held_out_.lambda != outcome_.lambda) {  // judged before the fit was killed
-    errors_.forget(outcome_.lambda);
-    judge({outcome_.lambda});
-  }
+  need_held_out();
   const auto folds = cache_->fold_of_rows();
   std::vector<Index> rows, place(folds.size());
   for (std::size_t i = 0; i < folds.size(); ++i) {
@@ -317,7 +338,7 @@ void PcgFit::calibrate() {
   LeftOutScores left_out;
   left_out.add(scores.view(), rows, cache_->targets(), cache_->weights());
   outcome_.temperature = left_out.temperature();
-  outcome_.quality = accuracy(left_out, outcome_.validation);
+  outcome_.quality = accuracy(left_out, held_out_words(std::ssize(cache_->folds())));
 }
 
 Matrix<double> PcgFit::solve(double lambda) {
@@ -361,16 +382,18 @@ Matrix<double> PcgFit::solve(double lambda) {
 /// At the solution of (G + n lambda) w = r, the squared error is |y - mean|^2 - w r - n lambda |w|^2.
 std::optional<FitQuality> PcgFit::judge_training(const TrainingSums& sums,
                                                  const Matrix<double>& w) const {
-  double squares = 0, gain = 0;
+  TargetErrors errors{{}, {}, cache_->origin().targets};
   for (Index t = 0; t < w.rows(); ++t) {
-    double total = 0;
+    double total = 0, squares = 0, gain = 0;
     for (const NormalEquations& fold : cache_->folds())
       total += fold.target_sum(t), squares += fold.target_square(t);
     squares -= total * total / sums.weight();
     for (Index j = 0; j < w.cols(); ++j)
       gain += w(t, j) * (sums.rhs()(t, j) + sums.weight() * outcome_.lambda * w(t, j));
+    errors.fit.push_back(std::max(0.0, squares - gain) / sums.weight());
+    errors.constant.push_back(squares / sums.weight());
   }
-  return explained(std::max(0.0, squares - gain), squares, sums.weight(), kTrainingRows);
+  return explained(errors, sums.weight(), kTrainingRows);
 }
 
 LinearModel PcgFit::run() {

@@ -185,7 +185,7 @@ double SgdFit::epoch(Index number) {
                folds_, spell("folds"));
   accuracy_ = right / weight;
   if (loss / weight < progress_.best)
-    outcome_.quality = rows->quality(loss / weight, "one fold held out, met on the way");
+    outcome_.quality = rows->quality("one fold held out, met on the way");
   return loss / weight;
 }
 

@@ -78,7 +78,7 @@ LinearModel fit(const Problem& p, TrainingRows& rows, FitReport& outcome) {
     outcome.quality = accuracy(scores, how);
     if (left_out) outcome.temperature = scores.temperature();
   } else {
-    outcome.quality = explained_left_out(solved.left_out.view(), {}, y, all.weights, how);
+    outcome.quality = explained_left_out(solved.left_out.view(), {}, y, all.weights, 1, how);
   }
   return std::move(solved.model);
 }
