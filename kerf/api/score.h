@@ -67,7 +67,7 @@ struct Score {
   double constant_accuracy = 0, constant_balanced_accuracy = 0, constant_log_loss = 0;
   // Regression, over all targets, then each by itself.
   double mse = 0, rmse = 0;
-  double r2 = 0;             ///< 1 - squared error / squared distance from the targets' means
+  double r2 = 0;             ///< mean over the targets that vary
   double relative_rmse = 0;  ///< |y - prediction| / |y|
   std::vector<TargetScore> targets;
   /// Models with variances: share of the targets inside the 90 % interval, prediction +- 1.645 sd.
