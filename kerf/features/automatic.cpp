@@ -112,10 +112,13 @@ bool features_are_zero(const FeatureMap& map, const DataSummary& summary, const 
 }
 
 std::string zero_features_warning(std::string_view map) {
+  const bool has_bias = std::ranges::any_of(
+      find_feature_map(map).options(), [](const OptionInfo& info) { return info.name == "bias"; });
   return fmt::format(
       "all features of the map {} are 0 on these rows: its network is dead, or the rows are; take "
-      "more {}, another {} or a {}",
-      map, spell("features"), spell("seed"), spell("bias"));
+      "more {}{} another {}{}",
+      map, spell("features"), has_bias ? "," : " or", spell("seed"),
+      has_bias ? " or a " + spell("bias") : "");
 }
 
 }  // namespace kerf::detail

@@ -187,7 +187,10 @@ std::string describe(const FitQuality& quality) {
     return share ? fmt::format("{:.4g} %", 100 * value) : fmt::format("{:.4g}", value);
   };
   return fmt::format("{} {} ({}; {} {})", quality.metric, number(quality.value), quality.how,
-                     share ? "the commonest class has" : "the mean has", number(quality.constant));
+                     !share                         ? "the mean has"
+                     : quality.metric == "accuracy" ? "the commonest class has"
+                                                    : "a single class has",
+                     number(quality.constant));
 }
 
 const Encoding& file_encoding(const Model& model) {

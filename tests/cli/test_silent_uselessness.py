@@ -135,3 +135,39 @@ def test_kernel_of_columns_far_from_zero(kerf, tmp_path):
         assert done.code == 0, done.err
     near, far = np.load(tmp_path / "Knear.npy"), np.load(tmp_path / "Kfar.npy")
     assert np.abs(near - far).max() < 1e-5
+
+
+def test_compare_says_when_nothing_is_learnt(kerf, tmp_path):
+    draw = random.Random(5)
+    rows = [(draw.random() + 0.5, draw.gauss(0, 1)) for _ in range(200)]
+    (tmp_path / "noise.csv").write_text("".join(f"{a},{b}\n" for a, b in rows))
+    (tmp_path / "line.csv").write_text("".join(f"{a},{3 * a}\n" for a, _ in rows))
+    for name, nothing in (("noise.csv", True), ("line.csv", False)):
+        found = kerf("compare", name, "--maps", "rff,arccos", "--features", "16", "--seeds", "1", "--json")
+        assert ("nothing compared is better than a constant" in found.json["recommendation"]["says"]) == nothing
+
+
+def test_compare_takes_no_map_of_zeros(kerf, tmp_path):
+    """On noise a dead network, which is the constant, has the least error: it must not be recommended for that."""
+    draw = random.Random(6)
+    (tmp_path / "rows.csv").write_text("".join(f"{draw.gauss(0, 1)},{draw.gauss(0, 1)},{draw.gauss(0, 1)}\n" for _ in range(100)))
+    dead = 0
+    for seed in range(1, 7):
+        options = ["--features", "16", "--depth", "6", "--bias", "0", "--seeds", "1", "--seed", seed, "--sample", "0", "--json"]
+        both = kerf("compare", "rows.csv", "--maps", "grad-rf,rff", *options)
+        assert both.code == 0, both.err
+        if "are 0 on these rows" not in both.err:
+            continue
+        dead += 1
+        assert both.json["recommendation"]["map"] == "rff"
+        alone = kerf("compare", "rows.csv", "--maps", "grad-rf", *options)
+        assert "Take none of these" in alone.json["recommendation"]["says"]
+    assert dead > 0
+
+
+def test_zeros_advise_only_options_of_the_map(kerf, tmp_path):
+    (tmp_path / "zeros.csv").write_text("".join(f"0,0,{i % 7}.5\n" for i in range(50)))
+    for name, has_bias in (("compact", False), ("arccos", True)):
+        found = kerf("fit", "zeros.csv", "--map", name, "--features", "1", "--scale", "none", "--lambda", "1", "-o", "m.kerf")
+        assert "are 0 on these rows" in found.err, found.err
+        assert ("--bias" in found.err) == has_bias

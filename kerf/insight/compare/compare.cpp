@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "kerf/core/require.h"
@@ -112,12 +113,18 @@ class Comparer {
     const Score score = split != nullptr ? evaluate(result.model, split->held_out, memory_limit_)
                                          : test_(result.model);
     const bool classes = score.task == Task::classification;
-    entry.runs[run] = {classes ? 1 - score.accuracy : score.rmse, score.r2,
-                       result.report.seconds.total, result.report.lambda, entry.runs[run].quality};
-    if (registered(entry.spec.map))
-      dead_[entry.spec.label].add(
-          entry.features,
-          std::ranges::count(result.report.warnings, zero_features_warning(entry.spec.map)) > 0);
+    entry.runs[run] = {classes ? 1 - score.accuracy : score.rmse,
+                       score.r2,
+                       result.report.seconds.total,
+                       result.report.lambda,
+                       entry.runs[run].quality,
+                       classes ? score.accuracy - score.constant_accuracy : score.r2};
+    if (registered(entry.spec.map)) {
+      const bool dead =
+          std::ranges::count(result.report.warnings, zero_features_warning(entry.spec.map)) > 0;
+      dead_[entry.spec.label].add(entry.features, dead);
+      entry.is_zero = entry.is_zero || dead;
+    }
     entry.memory = std::max(entry.memory, result.report.estimated_memory);
     if (entry.options.empty()) entry.options = result.model.recipe.options;
   }
@@ -168,6 +175,10 @@ class Comparer {
           {entry.error().mean, entry.seconds().mean, static_cast<double>(entry.memory)});
     const auto front = pareto_front(costs);
     for (std::size_t e = 0; e < front.size(); ++e) out_.entries[e].on_front = front[e];
+    // Features that are all 0 are not worth taking, however quick.
+    const bool any = std::ranges::any_of(out_.entries, [](const auto& e) { return !e.is_zero; });
+    for (std::size_t e = 0; any && e < costs.size(); ++e)
+      if (out_.entries[e].is_zero) costs[e].assign(3, std::numeric_limits<double>::infinity());
     const auto least = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
     const Comparison::Entry& best = out_.entries[least];
     out_.recommended = least;
@@ -186,6 +197,19 @@ class Comparer {
           "instead of {:.2g} s.",
           name(choice), error_text(choice), error_text(best), name(best), choice.seconds().mean,
           best.seconds().mean);
+    if (!any)
+      out_.recommendation = "Take none of these: all their features are 0.";
+    else if (std::ranges::none_of(out_.entries, [](const auto& e) { return is_better(e); }))
+      out_.recommendation +=
+          " But nothing compared is better than a constant: do the inputs tell anything about the "
+          "target?";
+  }
+
+  /// Than a constant, in the mean over the seeds.
+  static bool is_better(const Comparison::Entry& entry) {
+    double gain = 0;
+    for (const Comparison::Run& run : entry.runs) gain += run.gain;
+    return gain > 0;
   }
 
   /// Within one standard error of the difference, seed by seed.

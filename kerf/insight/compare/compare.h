@@ -20,8 +20,8 @@
 #include "kerf/core/spelling.h"
 #include "kerf/insight/measure/interval.h"
 #include "kerf/insight/measure/kernel_quality.h"
-#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/options/fit_options.h"
+#include "kerf/learn/score/evaluate.h"
 
 namespace kerf::detail {
 
@@ -60,6 +60,7 @@ struct Comparison {
     double seconds = 0;
     double lambda = 0;
     std::optional<KernelQuality> quality;
+    double gain = 0;  ///< over a constant: of the part that is right, or r2
   };
   struct Entry {
     MapSpec spec;
@@ -67,7 +68,8 @@ struct Comparison {
     std::vector<Run> runs;
     Index memory = 0;  ///< of a fit, as worked out before it
     bool on_front = false;
-    Params options;  ///< of the first run; nothing automatic
+    Params options;        ///< of the first run; nothing automatic
+    bool is_zero = false;  ///< the features of some run are all 0
 
     Interval error() const;
     Interval seconds() const;

@@ -12,6 +12,7 @@ namespace {
 constexpr double kChance = 3, kChanceOfClasses = 2;  // standard errors
 constexpr double kMostChance = 0.05;  // more is a gain that people see, however few the rows
 
+constexpr double kNoGain = 1e-12;    // rounding
 constexpr double kRounding = 1e-13;  // what is left of targets that are all alike, of their size
 
 }  // namespace
@@ -134,15 +135,18 @@ void judge_fit(FitResult& result, ClassWeight class_weight) {
   FitQuality& quality = *report.quality;
   if (classes && quality.metric == "r2")
     quality.metric = "share of the class indicators' variance explained";
-  if (class_weight == ClassWeight::balanced && quality.metric == "accuracy")
+  if (class_weight == ClassWeight::balanced && quality.metric == "accuracy") {
     quality.metric = "accuracy, every class counting the same";
+    quality.constant = 1 / static_cast<double>(model.classes.size());
+  }
   model.training.quality = quality;
   // On the rows trained on any fit beats a constant, except one that has learned nothing.
-  if (quality.value > quality.constant + (quality.left_out() ? quality.chance : 0)) return;
-  report.warnings.push_back(
-      fmt::format("{} better than a constant: {}{}",
-                  quality.value > quality.constant ? "hardly" : "no", describe(quality),
-                  quality.left_out() ? "; do the inputs tell anything about the target?" : ""));
+  const double none = quality.constant + kNoGain;
+  if (quality.value > std::max(none, quality.constant + (quality.left_out() ? quality.chance : 0)))
+    return;
+  report.warnings.push_back(fmt::format(
+      "{} better than a constant: {}{}", quality.value > none ? "hardly" : "no", describe(quality),
+      quality.left_out() ? "; do the inputs tell anything about the target?" : ""));
 }
 
 }  // namespace kerf::detail

@@ -126,6 +126,24 @@ TEST(FitQuality, AFitThatLearnsNothingSaysSo) {
     }
 }
 
+TEST(FitQuality, OfBalancedClassesAConstantHasOneOverTheirNumber) {
+  Data data = make_data(1, Task::classification);
+  for (Index i = 0; i < kRows; i += 2) data.y(i, 0) = 0;  // uneven
+  FitOptions options;
+  options.class_weight = ClassWeight::balanced;
+  const auto report = fit_on(data, Task::classification, options).report;
+  EXPECT_EQ(report.quality->constant, 0.5);
+  EXPECT_THAT(describe(*report.quality), HasSubstr("a single class has 50 %"));
+}
+
+TEST(FitQuality, RoundingIsNoGain) {
+  FitResult result;
+  result.model.task = Task::regression;
+  result.report.quality = FitQuality{"r2", 7.772e-16, 0, 0.01, "leave-one-out"};
+  judge_fit(result, ClassWeight::none);
+  EXPECT_THAT(result.report.warnings, Contains(HasSubstr("no better than a constant")));
+}
+
 TEST(FitQuality, R2OfFoldsIsThatOfTheMeanSquaredErrorOverTheirConstant) {
   const Data data = make_data(1);
   FitOptions options;

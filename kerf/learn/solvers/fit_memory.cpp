@@ -59,7 +59,7 @@ std::vector<std::string> alternatives(const FitJob& job, const FeatureMapEntry& 
   for (const SolverEntry& other : solvers())
     if (other.traits.drawback != nullptr &&
         would_fit([&](FitOptions& o) { o.solver = other.name; }))
-      ways.push_back(fmt::format("{}, {}", spell("solver", other.name), other.traits.drawback));
+      ways.push_back(fmt::format("{} ({})", spell("solver", other.name), other.traits.drawback));
   return ways;
 }
 
