@@ -6,6 +6,7 @@
 #   make test-docs      of these: the commands of README and docs, the examples
 #   make test-engines   kerf inside joblib, multiprocessing, concurrent.futures, gunicorn --preload
 #   make test-pip       the source distribution in a fresh virtual environment, with PyPI's newest packages (SMALL=1: a few of its tests there)
+#   make test-consumer  a project that takes the sources in by FetchContent, compiled and run
 #   make test-browser   the HTML reports in headless Chromium
 #   make bench    build the benchmarks and run them
 #   make format   clang-format all sources          make lint   layers, format, clang-tidy of changed files
@@ -14,7 +15,7 @@
 #   make test-full DATA=DIR   also what needs real data sets
 #   make reproduce NAME=all DATA=DIR   the papers' tables and figures (experiments/), into docs/results
 
-.PHONY: all release python demo test test-docs test-engines test-pip test-browser test-full bench reproduce asan asan-program tsan fuzz clang format lint clean
+.PHONY: all release python demo test test-docs test-engines test-consumer test-pip test-browser test-full bench reproduce asan asan-program tsan fuzz clang format lint clean
 all: release
 
 release:
@@ -48,6 +49,12 @@ test-engines: python
 test-pip:
 	@tools/install-deps build python
 	@KERF_SOURCE=$(CURDIR) $(if $(SMALL),KERF_PIP_TESTS="test_registry.py test_features.py test_partial_fit.py") KERF_MUST=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/pip
+
+test-consumer:
+	@tools/install-deps build
+	@cmake -S tests/install -B build/consumer -G Ninja -DKERF_SOURCE=$(CURDIR) -DCMAKE_CXX_FLAGS=-O0 -DKERF_SIMD=one >/dev/null
+	@cmake --build build/consumer
+	@build/consumer/consumer data/iris_train.csv build/consumer/iris.kerf
 
 test-browser: release
 	@tools/install-deps browser
