@@ -129,6 +129,7 @@ std::unique_ptr<Data> open_table(std::shared_ptr<const Table> table, const Param
   if (centre) data.centre_large_columns();
   settle_columns(data, scale_kind);
   opened->warnings = data.check_precision();
+  data.precision_told = true;
   if (data.summary.is_sparse) opened->warnings = table->lost_digits();
   opened->table = std::move(table);
   return opened;

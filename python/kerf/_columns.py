@@ -155,7 +155,12 @@ def use_rows(estimator, X):
 
 def check_rows(estimator, X, y="no_validation", *, image=None, takes_missing=False, **checks):
     """Rows to learn from, and y.  `image`: the shape "8x8x3" that was said of images, or None."""
-    X, image, channels_first = _images(X, parse_image(image), channels_come_first(image))
+    said = parse_image(image)
+    if said is None and image not in (None, "", "auto"):
+        raise ValueError(f"image={image!r} is no shape of images: say 'HEIGHTxWIDTHxCHANNELS' as in '8x8x3', with ', channels first' behind it where they come first")
+    if channels_come_first(image) and getattr(X, "ndim", 2) == 2:
+        raise ValueError(f"image={image!r}: flat rows are images whose channels come last; pass images of the shape (n, channels, height, width)")
+    X, image, channels_first = _images(X, said, channels_come_first(image))
     words = [_is_category(X.iloc[:, j]) for j in range(X.shape[1])] if is_frame(X) else []
     rows, y = _validated(estimator, X, y, True, any(words), takes_missing, checks)
     return Given(rows, _names_of(estimator, rows), image, channels_first, words), y
@@ -258,8 +263,8 @@ def _require_plain(X, sides, channels_first):
                          f"X[..., None]; for anything else reshape it to two dimensions")
     if sides[2] in few and (sides[0] not in few or sides[2] == 1):
         return
-    raise ValueError(f"X has the shape {X.shape}, in which it is not plain where the channels are: say image='{image_text(channels_first)}' if they come first, "
-                     f"image='{image_text(sides)}' if they come last, or reshape X to two dimensions")
+    raise ValueError(f"X has the shape {X.shape}, in which it is not plain where the channels are: say image='{image_text(channels_first)}, channels first' or "
+                     f"image='{image_text(sides)}, channels last', or reshape X to two dimensions")
 
 
 def refuse_what_would_be_lost(values, name="X"):

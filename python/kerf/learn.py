@@ -15,7 +15,7 @@ import numpy as np
 from . import _kerf
 from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights
 from ._blocks import Blocks
-from ._columns import check_rows, one_pixel, open_table, plain_image, refuse_what_would_be_lost, target_names, use_rows
+from ._columns import check_rows, image_text, one_pixel, open_table, plain_image, refuse_what_would_be_lost, target_names, use_rows
 from ._labels import class_name, label_type_of
 from ._options import make_init, python_name, seed_of, to_text
 from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, docstring, given, knows_image, options_from_text, parameters_of
@@ -135,6 +135,8 @@ class _Learner(Blocks, BaseEstimator):
         options = {"task": self._task, **given(self, DATA_OPTIONS)}
         if self._has_images and not rows.image:
             options["image"] = plain_image(self._said_image())
+        elif rows.image and self._said_image() not in (None, "", "auto"):
+            options["image"] = image_text(rows.image)
         return open_table(self, rows, table, options, scale=self.scale, centre=self._ignores_offsets(), label_type=self._label_type(), seed=self.seed_,
                           memory=self._memory(), progress=callback)
 

@@ -88,8 +88,8 @@ def images(*shape):
     return X, (X.reshape(60, -1).mean(axis=1) > 0.5).astype(int)
 
 
-@pytest.mark.parametrize("shape, says", [((3, 8, 8), "image='8x8x3'"), ((1, 8, 8), "image='8x8x1'"), ((8, 8), "image='8x8x1'"), ((8, 3), "image='8x3x1'"),
-                                         ((3, 8, 3), "image='8x3x3'"), ((8, 8, 5), "image='8x8x5'")], ids=str)
+@pytest.mark.parametrize("shape, says", [((3, 8, 8), "image='8x8x3, channels first'"), ((1, 8, 8), "image='8x8x1, channels first'"), ((8, 8), "image='8x8x1'"), ((8, 3), "image='8x3x1'"),
+                                         ((3, 8, 3), "image='8x3x3, channels first'"), ((8, 8, 5), "image='8x8x5, channels last'")], ids=str)
 def test_images_whose_shape_is_not_plain_have_to_be_described(shape, says):
     X, y = images(*shape)
     for estimator in (kerf.KernelClassifier(map="arccos", features=16), kerf.CNTKRF(features=16), kerf.RFF(features=16)):
@@ -274,3 +274,20 @@ def test_options_that_cannot_matter_are_said():
         kerf.KernelRidge(map="arccos", features=16, gibbs_sweeps=5).fit(X, Y)
     with pytest.warns(UserWarning, match="gibbs_sweeps=5 would have no effect"):
         kerf.ArcCosineFeatures(features=16, gibbs_sweeps=5).fit(X)
+
+
+def test_messages_about_channels_name_what_then_works():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 3, 8, 8)), rng.normal(size=40)
+    make = lambda **options: kerf.KernelRidge(map="cntk-rf", features=32, lambda_=1e-2, **options)  # noqa: E731
+    with pytest.raises(ValueError, match="image='8x8x3, channels first' or image='3x8x8, channels last'"):
+        make().fit(X, y)
+    first, last = make(image="8x8x3, channels first").fit(X, y), make(image="3x8x8, channels last").fit(X, y)
+    assert not np.allclose(first.predict(X), last.predict(X))
+    flat = make(image="8x8x3").fit(np.moveaxis(X, 1, -1).reshape(40, -1), y)
+    np.testing.assert_allclose(flat.predict(np.moveaxis(X, 1, -1).reshape(40, -1)), first.predict(X))
+    with pytest.raises(ValueError, match="flat rows are images whose channels come last"):
+        make(image="8x8x3, channels first").fit(X.reshape(40, -1), y)
+    for nonsense in ("axb", (8, 8, 3), "8x8x3,channels first"):
+        with pytest.raises(ValueError, match="is no shape of images"):
+            make(image=nonsense).fit(X, y)

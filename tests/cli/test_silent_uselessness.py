@@ -171,3 +171,14 @@ def test_zeros_advise_only_options_of_the_map(kerf, tmp_path):
         found = kerf("fit", "zeros.csv", "--map", name, "--features", "1", "--scale", "none", "--lambda", "1", "-o", "m.kerf")
         assert "are 0 on these rows" in found.err, found.err
         assert ("--bias" in found.err) == has_bias
+
+
+def test_columns_far_from_zero_are_named_as_the_cause(kerf, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    rows = np.column_stack([1.7e9 + x, x[:, 0]])
+    (tmp_path / "far.csv").write_text("".join(",".join(repr(float(v)) for v in row) + "\n" for row in rows))
+    for scale in ("none", "rms", "unit"):
+        told = kerf("fit", "far.csv", "--map", "arccos", "--features", "32", "--scale", scale, "-o", "m.kerf").err
+        assert "2 columns" in told and "lie so far from zero" in told and "--scale standard" in told, told
+    assert "far from zero" not in kerf("fit", "far.csv", "--map", "arccos", "--features", "32", "-o", "m.kerf").err

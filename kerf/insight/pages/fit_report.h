@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
+#include "kerf/learn/score/evaluate.h"
 
 namespace kerf::detail {
 

@@ -14,8 +14,8 @@
 #include "kerf/features/automatic.h"
 #include "kerf/insight/measure/kernel_quality.h"
 #include "kerf/insight/plan/size_search.h"
-#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
+#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/solvers/fit_memory.h"
 
 namespace kerf::detail {

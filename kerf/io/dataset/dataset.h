@@ -81,6 +81,7 @@ struct Dataset {
   Index dropped_rows = 0;        ///< left out for a missing cell
   Index missing_cells = 0;       ///< filled with the mean of their column
   std::vector<std::string> notes;  ///< columns that may not be what they were taken for
+  bool precision_told = false;     ///< whoever opened it says what warn_of_precision() says
   std::string header_note;         ///< what the first row was taken for, where that was worked out
 
   /// Subtracts its mean, in double, from every column whose values would lose digits as floats

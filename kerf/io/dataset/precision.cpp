@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/core/spelling.h"
 #include "kerf/io/dataset/dataset.h"
 
 namespace kerf::detail {
@@ -39,9 +40,13 @@ std::vector<std::string> warn_of_precision(std::span<const double> mean,
   std::vector<std::string> notes;
   add_words(notes, tiny, names,
             "vary by less than float32 can hold: multiply them by a large number before");
-  add_words(notes, far, names,
-            "lie so far from zero that little of what varies in them is left in float32: subtract "
-            "their means before");
+  add_words(
+      notes, far, names,
+      ((far.size() == 1 ? "lies " : "lie ") +
+       std::string("so far from zero that little of what varies is left in float32: subtract the "
+                   "mean before, or take ") +
+       spell("scale", "standard"))
+          .c_str());
   return notes;
 }
 

@@ -234,10 +234,11 @@ class MemoryReader final : public Reader {
         const double target = table_.targets(i, t);
         KERF_REQUIRE(std::isfinite(target), data, "y[{}]: the target {} is no finite number", i,
                      target);
-        KERF_REQUIRE(table_.classes.empty() || (target >= 0 && target < std::ssize(table_.classes) &&
-                                                target == std::floor(target)),
-                     data, "row {}: class number {} is none of 0 .. {}", i, target,
-                     table_.classes.size() - 1);
+        KERF_REQUIRE(
+            table_.classes.empty() || (target >= 0 && target < std::ssize(table_.classes) &&
+                                       target == std::floor(target)),
+            data, "row {}: class number {} is none of 0 .. {}", i, target,
+            table_.classes.size() - 1);
         if (schema_.labelled) block.labels.push_back(target);
       }
       if (schema_.weighted) block.weights.push_back(table_.weights[i]);

@@ -84,6 +84,12 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
       draws_afresh(options));
   FitResult result = fit(rows->source(), rows->summary(), task.map, task.map_options, options,
                          context.memory_limit, context.progress);
+  if (!data.precision_told) {
+    const auto lost = warn_of_precision(data.summary.mean, data.variance, data.summary.names);
+    auto& warnings = result.report.warnings;
+    warnings.insert(warnings.begin(), lost.begin(),
+                    lost.end());  // the cause before what follows from it
+  }
   result.model.images = rows->take_steps();
   result.model.encoding = data.encoding;
   result.model.training.command = task.command;

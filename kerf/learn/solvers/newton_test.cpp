@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "kerf/api/error.h"
-#include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/fit/trainer.h"
+#include "kerf/learn/score/evaluate.h"
 #include "tests/oracle/fits.h"
 
 namespace kerf::detail {
