@@ -127,7 +127,7 @@ class _Learner(Blocks, BaseEstimator):
         if convolves(name, {"kernel": self.kernel}) and (words := one_pixel(f"map {name!r}", self._said_image(), rows.image)):
             raise ValueError(words)
         targets = self._learn_targets(checked) if new_targets else self._use_targets(checked)
-        self._has_images = bool(rows.image or (any(self._image_options()) and self._said_image()))
+        self._has_images = bool(rows.image or self._said_image() not in (None, "", "auto"))
         self.seed_ = seed_of(self.random_state)
         return rows, rows.table(targets, target_names(y, targets.shape[1]), self._class_names(), self._row_weights(sample_weight, checked))
 

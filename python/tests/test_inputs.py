@@ -146,8 +146,8 @@ def test_a_model_takes_images_of_its_own_shape_only():
         flat.predict(X)
     with pytest.raises(ValueError, match="no images of 4x16x1"):
         kerf.KernelClassifier(map="arccos", features=16, image="4x16x1").fit(X, y)
-    with pytest.raises(ValueError, match="no option image"):
-        kerf.KernelClassifier(map="arccos", features=16, image="8x8x1").fit(X.reshape(60, -1), y)
+    said = kerf.KernelClassifier(map="arccos", features=16, image="8x8x1").fit(X.reshape(60, -1), y)  # as the program's --image
+    assert np.array_equal(said.predict_proba(X.reshape(60, -1)), model.predict_proba(X))
     grey = kerf.KernelClassifier(map="arccos", features=16).fit((255 * X[..., 0]).astype(np.uint8), y)  # bytes are plain
     assert grey._columns.image == (8, 8, 1) and grey._columns.is_bytes
 
