@@ -12,6 +12,8 @@
 namespace kerf::detail::io {
 namespace {
 
+constexpr double kHeldWhole = 9007199254740992;  // 2^53: doubles hold all whole numbers below
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool takes_sign(std::string_view& text) {
@@ -37,6 +39,16 @@ bool take_exponent(std::string_view& text, Index& exponent) {
   for (const char c : digits) value = std::min(kAbsurd, value * 10 + (c - '0'));
   exponent += minus ? -value : value;
   return !digits.empty();
+}
+
+/// What exact_number() made of a whole number that somebody may write out; "": of another one.
+std::string all_digits(const std::string& exact) {
+  constexpr double kMostZeros = 40;
+  const std::size_t e = exact.find('e');
+  if (e == std::string::npos) return exact;
+  const double zeros = parse_number(std::string_view(exact).substr(e + 1)).value_or(-1);
+  if (zeros < 0 || zeros > kMostZeros) return "";
+  return exact.substr(0, e) + std::string(static_cast<std::size_t>(zeros), '0');
 }
 
 }  // namespace
@@ -72,18 +84,27 @@ std::string class_key(std::string_view text) {
 }
 
 std::string number_name(std::string_view text) {
-  constexpr double kLargest = 9007199254740992;  // 2^53
+  if (has_leading_zeros(text)) return std::string(text);
+  const std::string exact = exact_number(text);
   const double value = parse_number(text).value_or(0);
-  const bool as_written = has_leading_zeros(text) || std::abs(value) >= kLargest;
-  return as_written ? std::string(text) : format_number(value);
+  if (std::abs(value) < kHeldWhole) {
+    std::string name = value == 0 ? "0" : format_number(value);
+    if (exact_number(name) == exact) return name;
+  }
+  const std::string whole = all_digits(exact);
+  return whole.empty() ? std::string(text) : whole;
 }
 
-ClassNames::ClassNames(const std::vector<std::string>& classes, bool by_number) {
+std::string word_name(std::string_view text) {
+  return exact_number(text).empty() ? std::string(text) : number_name(text);
+}
+
+ClassNames::ClassNames(const std::vector<std::string>& classes) {
   std::set<std::string> plain;  // numbers that a class without zeros in front has
   for (std::size_t k = 0; k < classes.size(); ++k) {
     const auto number = static_cast<Index>(k);
     by_text_.emplace(classes[k], number);
-    const std::string value = by_number ? exact_number(classes[k]) : std::string();
+    const std::string value = exact_number(classes[k]);
     if (value.empty()) continue;
     const auto [entry, is_new] = by_number_.emplace(value, number);
     if (!has_leading_zeros(classes[k])) {

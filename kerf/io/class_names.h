@@ -24,9 +24,13 @@ bool has_leading_zeros(std::string_view text);
 /// What numbers of one file that are one class have in common.
 std::string class_key(std::string_view text);
 
-/// A number as a label or a word: as it is written where a zero stands in front or a double rounds it,
-/// else in the one way that 1, +1 and 1.0 have in common.
+/// A number as a label or a word: as it is written where a zero stands in front, else in the one way
+/// that 1, +1 and 1.0 have in common, with all digits of whole numbers.
 std::string number_name(std::string_view text);
+
+/// What a word of an input column is known by, in files as in frames: a number by its number_name(),
+/// anything else by itself.
+std::string word_name(std::string_view text);
 
 struct TextHash {
   using is_transparent = void;
@@ -39,8 +43,7 @@ using NameNumbers = std::unordered_map<std::string, Index, TextHash, std::equal_
 
 class ClassNames {
  public:
-  /// `by_number` false: by text alone.
-  explicit ClassNames(const std::vector<std::string>& classes = {}, bool by_number = true);
+  explicit ClassNames(const std::vector<std::string>& classes = {});
   /// The number of the class that `text` names, or -1.
   Index find(std::string_view text) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/io/combine.h"
 
+#include <set>
+
 #include "kerf/core/require.h"
 
 namespace kerf::detail::io {
@@ -35,6 +37,7 @@ class LabelledReader final : public Reader {
       rows_->keep_spelling(column);
   }
   void keep_words(const std::vector<Index>& columns) override { rows_->keep_words(columns); }
+  std::vector<Index> code_columns() const override { return rows_->code_columns(); }
 
   bool next(RawBlock& block, Index max_rows) override {
     const bool more = rows_->next(block, max_rows);
@@ -80,6 +83,7 @@ class ChainReader final : public Reader {
     if (at_ == 0) {
       reader_->rewind();
     } else {
+      note_codes();
       at_ = 0;
       reader_ = open_(0);
       ask_again();
@@ -96,10 +100,16 @@ class ChainReader final : public Reader {
     words_ = columns;
     reader_->keep_words(columns);
   }
+  std::vector<Index> code_columns() const override {
+    std::set<Index> columns = codes_;
+    for (const Index column : reader_->code_columns()) columns.insert(column);
+    return {columns.begin(), columns.end()};
+  }
 
   bool next(RawBlock& block, Index max_rows) override {
     while (!reader_->next(block, max_rows)) {
       if (at_ + 1 >= names_.size()) return false;
+      note_codes();
       reader_ = open_(++at_);
       ask_again();
       check();
@@ -108,6 +118,10 @@ class ChainReader final : public Reader {
   }
 
  private:
+  /// What the reader knows that is about to be closed.
+  void note_codes() {
+    for (const Index column : reader_->code_columns()) codes_.insert(column);
+  }
   /// A reader that was just opened knows nothing.
   void ask_again() {
     reader_->keep_spelling(spelled_);
@@ -133,6 +147,7 @@ class ChainReader final : public Reader {
   std::size_t at_ = 0;
   Index spelled_ = kNoColumn;
   std::vector<Index> words_;
+  std::set<Index> codes_;  // of files read before
 };
 
 }  // namespace

@@ -111,6 +111,9 @@ class Reader {
   /// Asks for the texts of the numbers in these columns of words, where 007 and 7 differ: listed in
   /// RawBlock::odd as numbers.  Formats without text ignore it.
   virtual void keep_words(const std::vector<Index>&) {}
+  /// Columns in which, so far, more stands in the text of a number than in its value: zeros in front
+  /// (007), more digits of a whole number than a double holds.  keep_words() tells what.
+  virtual std::vector<Index> code_columns() const { return {}; }
   /// Share of the file that has been read, 0 .. 1; 0 when not known.
   virtual double progress() const { return 0; }
 };

@@ -85,6 +85,10 @@ void require_finite(const RowsView& rows) {
   });
 }
 
+void warn_user(const std::string& words) {
+  py::module_::import("kerf._base").attr("warn_user")(words);
+}
+
 MatrixView<const double> take_targets(py::handle object) {
   if (object.is_none()) return {};
   const auto array = exactly<double>(object, 2, "targets");

@@ -34,6 +34,9 @@ Rows take_rows(py::handle object);
 /// Error (data) that names the first row with a number that is not finite.  Needs no GIL.
 void require_finite(const RowsView& rows);
 
+/// A warning at the user's line (kerf._base); throws where warnings are errors.
+void warn_user(const std::string& words);
+
 /// float64, two dimensions, C order; None: nothing.
 MatrixView<const double> take_targets(py::handle object);
 /// float64, one dimension; None: empty.

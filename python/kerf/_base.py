@@ -3,6 +3,9 @@ names where it is not: `import kerf` needs numpy alone."""
 from __future__ import annotations
 
 import inspect
+import os
+import sys
+import warnings
 
 import numpy as np
 
@@ -10,6 +13,17 @@ try:
     import sklearn
 except ImportError:
     sklearn = None
+
+_INNER = tuple(os.path.dirname(module.__file__) + os.sep for module in (sys.modules[__package__], sklearn) if module is not None)
+
+
+def warn_user(words):
+    """A warning at the line that called kerf, however many functions of kerf and scikit-learn (which wraps methods) stand between."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INNER):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(words, stacklevel=level)
+
 
 if sklearn is not None:
     from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, MultiOutputMixin, RegressorMixin,

@@ -6,13 +6,12 @@ only where numbers and words lie.
 from __future__ import annotations
 
 import re
-import warnings
 from copy import copy
 
 import numpy as np
 
 from . import _kerf
-from ._base import ALLOW_NAN, is_frame, is_sparse, validate_data
+from ._base import ALLOW_NAN, is_frame, is_sparse, validate_data, warn_user
 
 _NUMBERS = [np.float64, np.float32]
 
@@ -52,7 +51,7 @@ class Given:
             return as_float(self.X.reshape(len(self), -1))
         rows, notes = _kerf.encode(encoding, self.table(), len(self))
         for note in notes:
-            warnings.warn(note, stacklevel=5)
+            warn_user(note)
         return rows
 
 
@@ -131,8 +130,8 @@ def open_table(estimator, given, table, options, *, scale="none", centre=False, 
     `options` are those of data files; `scale` is how columns will be scaled; `centre`: large offsets may go in any case.
     """
     data = _kerf.Data(table, options, label_type or "", given.channels_first, scale, centre, seed, memory, progress)
-    for warning in data.warnings:
-        warnings.warn(warning, stacklevel=5)
+    for words in (*data.notes, *data.warnings):
+        warn_user(words)
     estimator._columns = data.encoding
     return data
 
@@ -161,6 +160,7 @@ def check_rows(estimator, X, y="no_validation", *, image=None, takes_missing=Fal
     if channels_come_first(image) and getattr(X, "ndim", 2) == 2:
         raise ValueError(f"image={image!r}: flat rows are images whose channels come last; pass images of the shape (n, channels, height, width)")
     X, image, channels_first = _images(X, said, channels_come_first(image))
+    warn_of_merged_numbers(X)
     words = [_is_category(X.iloc[:, j]) for j in range(X.shape[1])] if is_frame(X) else []
     rows, y = _validated(estimator, X, y, True, any(words), takes_missing, checks)
     return Given(rows, _names_of(estimator, rows), image, channels_first, words), y
@@ -277,6 +277,32 @@ def refuse_what_would_be_lost(values, name="X"):
             raise ValueError(f"Complex data not supported: {where}; pass real and imaginary parts as columns of their own")
         if getattr(dtype, "kind", "O") in "mM" or type(dtype).__name__ == "PeriodDtype":
             raise ValueError(f"{where} holds dates or times: make numbers of them, such as seconds since the first one")
+
+
+def _large_numbers(column):
+    """The whole numbers from 2^53 on of a column, once each, ascending."""
+    values = np.asarray(column)
+    if values.dtype.kind == "O":
+        values = [value for value in values if isinstance(value, (int, np.integer))]
+    elif values.dtype.kind not in "iu" or values.size == 0 or max(-int(values.min()), int(values.max())) < 2**53:
+        return []
+    return sorted({int(value) for value in values if abs(int(value)) >= 2**53})
+
+
+def warn_of_merged_numbers(X):
+    """Whole numbers beyond 2^53 become doubles, in which neighbours are one: they may have been names."""
+    if is_frame(X):
+        columns = [(repr(str(name)), X.iloc[:, j]) for j, name in enumerate(X.columns) if getattr(X.dtypes.iloc[j], "kind", "O") in "iuO"]
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuO":
+        columns = [(f"column {j}", X[:, j]) for j in range(X.shape[1])]
+    else:
+        return
+    for name, column in columns:
+        doubles = {}
+        for value in _large_numbers(column):
+            if (other := doubles.setdefault(float(value), value)) != value:
+                warn_user(f"{name} has {other} and {value}, which are one number in double precision; if they are names, pass them as text")
+                break
 
 
 def _refuse_missing_targets(y):

@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import warnings
 
 from . import _kerf
+from ._base import warn_user
 from ._columns import check_rows, image_text, open_table, plain_image
 from ._options import python_name, seed_of, to_text
 from ._progress import Progress
@@ -49,7 +49,7 @@ def _unbounded(found):
 def _told(found):
     """What the program prints as warnings."""
     for words in found.get("warnings", ()):
-        warnings.warn(words, stacklevel=3)
+        warn_user(words)
     return found
 
 

@@ -5,12 +5,11 @@ registry, so that a map that is added to the library appears here by itself.
 """
 from __future__ import annotations
 
-import warnings
 
 import numpy as np
 
 from . import _kerf
-from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted
+from ._base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, check_is_fitted, warn_user
 from ._columns import image_text, learn_rows, one_pixel, plain_image, use_rows
 from ._options import RANDOM_STATE, Parameter, document, make_init, python_name, seed_of, to_text, values_from_text
 from ._threads import N_JOBS, with_n_jobs
@@ -41,7 +40,7 @@ def warn_of_idle_options(map, given):
     defaults = {o["name"]: o["default"] for o in MAPS[map]["options"]} if map in MAPS else {}
     words = _kerf.idle_option(map, {name: text for name, text in given.items() if text != defaults.get(name)})
     if words:
-        warnings.warn(words, stacklevel=4)
+        warn_user(words)
 
 
 class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -63,7 +62,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         rows = learn_rows(self, X, centre=ignores_offsets(self._map_name, given), image=given.get("image"))
         # No error: scikit-learn's contract is that any estimator takes any table.
         if convolves(self._map_name, given) and (words := one_pixel(type(self).__name__, given["image"], self._columns.image)):
-            warnings.warn(words, stacklevel=3)
+            warn_user(words)
         if "image" in given:
             given["image"] = plain_image(given["image"])
         self.seed_ = seed_of(self.random_state)

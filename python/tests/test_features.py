@@ -46,7 +46,7 @@ def test_bits_of_the_program(map, rows, program, tmp_path):
     fitted = map.fit(rows)
     np.save(tmp_path / "x.npy", rows)
     options = [word for name, value in fitted._options.items() for word in (f"--{name}", value)]
-    program("transform", "x.npy", "--map", map._map_name, *options, "--seed", fitted.seed_, "-o", "z.npy", cwd=tmp_path)
+    program("transform", "x.npy", "--target", "none", "--map", map._map_name, *options, "--seed", fitted.seed_, "-o", "z.npy", cwd=tmp_path)
     assert np.array_equal(np.load(tmp_path / "z.npy"), fitted.transform(rows))
 
 
@@ -172,3 +172,33 @@ def test_diagnose(rows):
     assert found["correlation"] == pytest.approx(np.corrcoef((Z @ Z.T).ravel(), K.ravel())[0, 1], rel=1e-6)
     assert found["risk_factor"] == pytest.approx(1 / (1 - found["epsilon"])) if found["epsilon"] < 1 else np.isinf(found["risk_factor"])
     assert kerf.diagnose(kerf.RFF(features=64), rows, sample=20)["sample"] == 20
+
+
+def errors_of(make, X, truth, runs):
+    """Mean and mean square of the errors of kernel values between the first row and the others, over seeds."""
+    errors = []
+    for seed in range(runs):
+        Z = make(seed).fit(X).transform(X).astype(float)
+        errors.append(Z[1:] @ Z[0] - truth)
+    errors = np.array(errors)
+    return errors.mean(axis=0), (errors ** 2).mean(axis=0)
+
+
+def test_the_variance_of_qmc_holds_for_one_hot_rows():
+    """Stated: 2/m at most.  One pair of plain Sobol points had 14.6/m; the standard error of a variance over 300 seeds is below a tenth of it."""
+    d, m = 32, 128
+    X, worst = np.eye(d, dtype=np.float32), 0
+    for first in range(0, d, 4):
+        rows = np.roll(X, -first, axis=0)
+        worst = max(worst, errors_of(lambda seed: kerf.QuasiRFF(features=m, bandwidth=1.0, random_state=seed), rows, np.exp(-1.0), 300)[1].max())
+    assert worst * m < 2
+
+
+def test_structured_directions_are_unbiased_for_far_rows_that_differ_in_few_columns():
+    """8 columns, differences of one or two of them of 16 bandwidths: the bias was 0.16 and the mean square 12/m at 256 features."""
+    d, m, runs = 8, 256, 200
+    axes = np.eye(d)
+    pairs = [(axes[a] + sign * axes[b]) / np.sqrt(2) for a in range(d) for b in range(a) for sign in (1, -1)]
+    X = 16 * np.array([np.zeros(d), *axes, *pairs], dtype=np.float32)
+    bias, square = errors_of(lambda seed: kerf.OrthogonalRFF(features=m, bandwidth=1.0, directions="structured", random_state=seed), X, 0.0, runs)
+    assert np.abs(bias).max() < 5 * np.sqrt(2 / m / runs) and square.max() * m < 2

@@ -1,9 +1,12 @@
 """Data files as people have them: other files beside the training ones, names, numbers of rows, standard input."""
+import io
 import json
 import os
 import signal
+import struct
 import subprocess
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -41,7 +44,7 @@ def test_labels_and_rows_are_of_the_training_file(kerf, tmp_path):
     write_csv(tmp_path / "test.csv", x, y)
     result = kerf("fit", "train.csv", "--rows", "100", "--test", "test.csv", *FIT, "--json")
     assert (result.json["rows"], result.json["test"]["rows"]) == (100, 200)
-    assert kerf("kernel", "x.csv", "--rows", "5", "--against", "x.csv", "--kernel", "gaussian", "-o", "K.npy").code == 0
+    assert kerf("kernel", "x.csv", "--target", "none", "--rows", "5", "--against", "x.csv", "--kernel", "gaussian", "-o", "K.npy").code == 0
     assert np.load(tmp_path / "K.npy").shape == (5, 200)
 
 
@@ -105,7 +108,7 @@ def test_shapes_that_no_memory_holds(kerf, tmp_path):
         assert result.code == 1 and "no rows" in result.err
     x, _ = table(2000, 100)
     np.save(tmp_path / "x.npy", x)
-    result = kerf("kernel", "x.npy", "--kernel", "gaussian", "--memory", "1M", "-o", "K.npy")
+    result = kerf("kernel", "x.npy", "--target", "none", "--kernel", "gaussian", "--memory", "1M", "-o", "K.npy")
     assert result.code == 1 and "hold the rows" in result.err and "--memory" in result.err
 
 
@@ -203,3 +206,38 @@ def test_weights_of_a_score_of_classes(kerf, tmp_path, model):
     assert weighed["confusion"] == same["confusion"]
     for key in ("accuracy", "log_loss"):
         assert weighed[key] == pytest.approx(same[key], rel=1e-9) or weighed[key] == same[key]
+
+
+@pytest.mark.parametrize("label", ["-1", "1", "+1"])
+def test_a_negative_index_of_libsvm_makes_no_table(kerf, tmp_path, label):
+    """Rows such as `1 -1:2` were read as a table of two columns of words."""
+    (tmp_path / "t.svm").write_text(f"{label} -1:2\n0 2:3\n" * 20)
+    result = kerf("fit", "t.svm", "--quiet")
+    assert result.code == 1 and "an index is not negative" in result.err and result.err.startswith("kerf: t.svm:1:")
+
+
+def zip64(members):
+    """An npz as numpy writes it beyond 4 GB: the place of its directory stands in a record of its own."""
+    body, directory = b"", b""
+    for name, data in members.items():
+        name, fields = name.encode(), struct.pack("<HHHHI", 0, 0, 0, 0, zlib.crc32(data))
+        sizes = struct.pack("<QQ", len(data), len(data))
+        directory += b"PK\1\2" + struct.pack("<HH", 45, 45) + fields + b"\xff" * 8 + struct.pack("<HH", len(name), 28) + bytes(10) + b"\xff" * 4
+        directory += name + struct.pack("<HH", 1, 24) + sizes + struct.pack("<Q", len(body))
+        body += b"PK\3\4" + struct.pack("<H", 45) + fields + b"\xff" * 8 + struct.pack("<HH", len(name), 20) + name + struct.pack("<HH", 1, 16) + sizes + data
+    record = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, len(members), len(members), len(directory), len(body))
+    locator = b"PK\6\7" + struct.pack("<IQI", 0, len(body) + len(directory), 1)
+    return body + directory + record + locator + b"PK\5\6" + bytes(4) + b"\xff" * 12 + bytes(2)
+
+
+def test_an_npz_whose_directory_is_of_the_large_form(kerf, tmp_path):
+    rng = np.random.default_rng(4)
+    members = {}
+    for name, array in (("X", rng.normal(size=(40, 3))), ("y", rng.normal(size=40))):
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        members[name + ".npy"] = buffer.getvalue()
+    (tmp_path / "t.npz").write_bytes(zip64(members))
+    result = kerf("fit", "t.npz", "--map", "rff", "--features", "16", "--json")
+    assert result.code == 0, result.err
+    assert result.json["rows"] == 40

@@ -71,7 +71,7 @@ def test_kernels_in_double_agree_with_the_reference(kerf, tmp_path, ending):
         else:
             table(tmp_path / f"{name}.csv", rows.tolist())
     for name, exact in values.items():
-        done = kerf("kernel", f"x.{ending}", "--against", f"y.{ending}", "--header", "no", *kernel_of(name), "--precision", "double", "-o", "k.npy", "--json")
+        done = kerf("kernel", f"x.{ending}", "--target", "none", "--against", f"y.{ending}", "--header", "no", *kernel_of(name), "--precision", "double", "-o", "k.npy", "--json")
         assert done.code == 0, done.err
         assert done.json["row_precision"] == "double"
         np.testing.assert_allclose(np.load(tmp_path / "k.npy"), exact, rtol=1e-12, err_msg=name)
@@ -93,14 +93,14 @@ def test_rows_stay_double_in_kernels_and_exact_models(kerf, tmp_path):
     solution = np.linalg.solve(system, np.append(y, 0))
     expected = K @ solution[:-1] + solution[-1]
     for ending in ("npy", "csv"):
-        assert kerf("kernel", f"x.{ending}", "--kernel", "gaussian", "--bandwidth", "2.5", "--precision", "double", "-o", "k.npy").code == 0
+        assert kerf("kernel", f"x.{ending}", "--target", "none", "--kernel", "gaussian", "--bandwidth", "2.5", "--precision", "double", "-o", "k.npy").code == 0
         np.testing.assert_allclose(np.load(tmp_path / "k.npy"), K, rtol=1e-12)
         fit = kerf("fit", f"xy.{ending}", "--task", "regression", "--map", "exact", "--kernel", "gaussian", "--bandwidth", "2.5", "--scale", "none",
                    "--lambda", str(lam), "--precision", "double", "-o", "m.kerf", "--quiet")
         assert fit.code == 0, fit.err
         assert kerf("predict", "m.kerf", f"x.{ending}", "-o", "p.npy").code == 0
         np.testing.assert_allclose(np.load(tmp_path / "p.npy").ravel(), expected, rtol=1e-11)
-    assert kerf("kernel", "x.npy", "--kernel", "gaussian", "--bandwidth", "2.5", "-o", "k.npy", "--json").json["row_precision"] == "single"
+    assert kerf("kernel", "x.npy", "--target", "none", "--kernel", "gaussian", "--bandwidth", "2.5", "-o", "k.npy", "--json").json["row_precision"] == "single"
 
 
 @pytest.mark.parametrize("scale", ["standard", "rms", "unit"])
@@ -114,7 +114,7 @@ def test_scaled_rows_agree_with_numpy_to_1e12_in_double(kerf, tmp_path, scale):
     z = {"standard": (x - x.mean(0)) / x.std(0), "rms": x / np.sqrt((x * x).mean(0)), "unit": x / np.linalg.norm(x, axis=1)[:, None]}[scale]
     gram = np.exp(-((z[:, None] - z[None]) ** 2).sum(2) / (2 * 1.5 ** 2))
     double = ["--kernel", "gaussian", "--bandwidth", "1.5", "--scale", scale, "--precision", "double"]
-    assert kerf("kernel", "x.npy", *double, "-o", "k.npy").code == 0
+    assert kerf("kernel", "x.npy", "--target", "none", *double, "-o", "k.npy").code == 0
     assert np.abs(np.load(tmp_path / "k.npy") - gram).max() < 1e-12
     done = kerf("fit", "t.npy", "--task", "regression", "--map", "exact", *double, "--lambda", "1e-2", "-o", "m.kerf", "--quiet")
     assert done.code == 0, done.err
@@ -220,3 +220,37 @@ def test_a_file_rewritten_during_a_fit_is_noticed(kerf, tmp_path):
         child.kill()
     assert child.returncode == 1 and "changed while it was in use" in err
     assert not (tmp_path / "m.kerf").exists()
+
+
+# ---- what is solved ----------------------------------------------------------------------------------------
+
+
+def test_an_ill_conditioned_fit_is_right_or_says_so(kerf, tmp_path):
+    """Against the same fit in double precision; sixteen Lanczos steps saw half of what was wrong."""
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=(2000, 3)).astype(np.float32)
+    y = 5 + np.sin(2 * x[:, 0]) + np.cos(x[:, 1]) * x[:, 2] + 0.1 * rng.normal(size=2000)
+    np.save(tmp_path / "t.npy", np.column_stack([x, y]))
+    solved = 0
+    for map in (["rff", "--features", "128", "--bandwidth", "2"], ["rff", "--features", "256", "--bandwidth", "8"], ["arccos", "--features", "128"]):
+        for penalty in ("1e-7", "1e-8"):
+            fit = ("fit", "t.npy", "--task", "regression", "--solver", "cholesky", "--lambda", penalty, "--quiet", "--map", *map)
+            single = kerf(*fit, "-o", "single.kerf")
+            if single.code:
+                assert single.code == 1 and "singular" in single.err
+                continue
+            assert kerf(*fit, "--precision", "double", "-o", "double.kerf").code == 0
+            of = [np.array(kerf("predict", model, "t.npy").out.split(), float) for model in ("single.kerf", "double.kerf")]
+            error = np.sqrt(np.mean((of[0] - of[1]) ** 2)) / y.std()
+            assert error < 1e-4 or "precision" in single.err, (map, penalty, error)
+            solved += 1
+    assert solved >= 2
+
+
+def test_sgd_obeys_a_lambda_of_any_size(kerf, tmp_path):
+    draw = random.Random(3)
+    rows = [(a, b, math.sin(a) + b) for a, b in ((draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(300))]
+    data = table(tmp_path / "t.csv", rows)
+    assert kerf("fit", data, "--task", "regression", "--map", "rff", "--features", "64", "--solver", "sgd", "--lambda", "1e20", "-o", "m.kerf", "--quiet").code == 0
+    predicted = [float(value) for value in kerf("predict", "m.kerf", data).out.split()]
+    assert max(predicted) - min(predicted) < 1e-6  # it acted as if lambda were 0: 4.5

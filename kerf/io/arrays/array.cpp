@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "kerf/core/require.h"
 
@@ -66,9 +67,12 @@ class ArrayReader final : public Reader {
     input_.read_some(bytes_, header_.data_offset);
   }
   void keep_spelling(Index column) override {
-    const bool wide = header_.type == ElementType::i64 || header_.type == ElementType::u64;
-    spelled_ = wide ? column : kNoColumn;  // a double holds all others
+    spelled_ = is_wide() ? column : kNoColumn;  // a double holds all others
   }
+  void keep_words(const std::vector<Index>& columns) override {
+    words_ = is_wide() ? columns : std::vector<Index>();
+  }
+  std::vector<Index> code_columns() const override { return {codes_.begin(), codes_.end()}; }
   double progress() const override {
     return header_.rows() == 0 ? 0
                                : static_cast<double>(row_) / static_cast<double>(header_.rows());
@@ -92,6 +96,7 @@ class ArrayReader final : public Reader {
     block.rows = rows;
     row_ += rows;
     for (Index i = 0; i < rows && !schema_.bytes; ++i) block.list_odd(i);
+    if (is_wide()) look_for_codes(block);
     return true;
   }
 
@@ -140,7 +145,11 @@ class ArrayReader final : public Reader {
       block.cells.resize(rows, columns_);
       convert_elements(header_.type, header_.swapped, bytes_.data(), rows * columns_,
                        block.cells.data());
-      if (spelled_ >= 0) spell(bytes_.data() + spelled_ * kWide, columns_, rows, block);
+      if (spelled_ >= 0)
+        spell(bytes_.data() + spelled_ * kWide, columns_, rows,
+              [&](Index, std::string text) { block.spelling.push_back(std::move(text)); });
+      for (const Index column : words_)
+        keep_numbers(bytes_.data() + column * kWide, columns_, rows, column, block);
     }
   }
 
@@ -156,22 +165,46 @@ class ArrayReader final : public Reader {
                    "{} is cut short", input_.name());
       convert_elements(header_.type, header_.swapped, bytes_.data(), rows, column_.data());
       for (Index i = 0; i < rows; ++i) block.cells(i, j) = column_[i];
-      if (j == spelled_) spell(bytes_.data(), 1, rows, block);
+      if (j == spelled_)
+        spell(bytes_.data(), 1, rows,
+              [&](Index, std::string text) { block.spelling.push_back(std::move(text)); });
+      if (std::ranges::find(words_, j) != words_.end())
+        keep_numbers(bytes_.data(), 1, rows, j, block);
     }
   }
 
   /// Whole numbers of 64 bits, every `step`-th, with all their digits.
-  void spell(const char* from, Index step, Index rows, RawBlock& block) const {
+  template <class Put>
+  void spell(const char* from, Index step, Index rows, const Put& put) const {
     for (Index i = 0; i < rows; ++i) {
       char bytes[kWide];
       std::memcpy(bytes, from + i * step * kWide, kWide);
       if (header_.swapped) std::reverse(bytes, bytes + kWide);
       std::uint64_t value;
       std::memcpy(&value, bytes, kWide);
-      block.spelling.push_back(header_.type == ElementType::u64
-                                   ? fmt::format("{}", value)
-                                   : fmt::format("{}", static_cast<std::int64_t>(value)));
+      put(i, header_.type == ElementType::u64
+                 ? fmt::format("{}", value)
+                 : fmt::format("{}", static_cast<std::int64_t>(value)));
     }
+  }
+
+  void keep_numbers(const char* from, Index step, Index rows, Index column, RawBlock& block) const {
+    block.words_kept = true;
+    spell(from, step, rows, [&](Index i, const std::string& text) {
+      block.add_odd(i, column, 0, text);
+      block.odd.back().is_number = true;
+    });
+  }
+
+  void look_for_codes(const RawBlock& block) {
+    constexpr double kHeldWhole = 9007199254740992;  // 2^53
+    for (Index i = 0; i < block.rows; ++i)
+      for (Index j = 0; j < columns_; ++j)
+        if (std::abs(block.cells(i, j)) >= kHeldWhole) codes_.insert(j);
+  }
+
+  bool is_wide() const {
+    return header_.type == ElementType::i64 || header_.type == ElementType::u64;
   }
 
   InputStream input_;
@@ -179,7 +212,9 @@ class ArrayReader final : public Reader {
   Schema schema_;
   Index columns_ = 0, row_ = 0;
   Index spelled_ = kNoColumn;
-  bool moved_ = false;  // input_ does not stand behind the header
+  std::vector<Index> words_;  // columns whose numbers are listed with all their digits
+  std::set<Index> codes_;     // see code_columns()
+  bool moved_ = false;        // input_ does not stand behind the header
   std::vector<char> bytes_;
   std::vector<double> column_;
 };

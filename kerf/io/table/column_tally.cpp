@@ -8,6 +8,7 @@
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/core/system/memory.h"
+#include "kerf/io/class_names.h"
 
 namespace kerf::detail::io {
 
@@ -32,16 +33,24 @@ void ColumnTally::add_odd(const RawBlock& block, const OddCell& cell, Index max_
   if (column.commas + 1 == column.words && has_decimal_comma(text)) ++column.commas;
   if (column.first_word.empty())
     column.first_word = fmt::format("{}: {}", block.where(cell), quoted(text));
-  add_level(cell.column, std::string(text), max_levels);
+  add_level(cell.column, text, max_levels);
 }
 
-void ColumnTally::add_level(Index column, const std::string& level, Index max_levels) {
+void ColumnTally::add_level(Index column, std::string_view text, Index max_levels) {
   auto& levels = words_[column].levels;
-  const auto found = levels.find(level);
-  if (found != levels.end())
-    ++found->second;
-  else if (static_cast<Index>(levels.size()) <= max_levels)
-    levels.emplace(level, 1);
+  auto found = levels.find(text);  // most are known by their text
+  if (found == levels.end()) {
+    const std::string name = word_name(text);
+    found = levels.find(name);
+    if (found == levels.end()) {
+      if (static_cast<Index>(levels.size()) <= max_levels)
+        levels.emplace(name, Level{1, std::string(text), ""});
+      return;
+    }
+  }
+  Level& level = found->second;
+  ++level.count;
+  if (level.other.empty() && level.text != text) level.other = text;
 }
 
 void ColumnTally::add_cells(std::span<double> row, std::span<const OddCell> odd) {
@@ -54,7 +63,7 @@ void ColumnTally::add_cells(std::span<double> row, std::span<const OddCell> odd)
     greatest[j] = row[j] > greatest[j] ? row[j] : greatest[j];
   }
   for (const OddCell& cell : odd)
-    if (cell.column != kLabelColumn) row[cell.column] = shift_[cell.column];
+    if (cell.column != kLabelColumn && !cell.is_number) row[cell.column] = shift_[cell.column];
   const double* cells = row.data();
   const double* shift = shift_.data();
   double* sum = sum_.data();

@@ -20,8 +20,8 @@ class ColumnTally {
 
   /// An odd cell of an input column.
   void add_odd(const RawBlock& block, const OddCell& cell, Index max_levels);
-  /// A number in a column that is known to hold words.
-  void add_level(Index column, const std::string& level, Index max_levels);
+  /// A word, or a number in a column that is known to hold words.
+  void add_level(Index column, std::string_view text, Index max_levels);
   /// The numbers of a row; odd cells of it hold NaN and must be listed.
   void add_cells(std::span<double> row, std::span<const OddCell> odd);
   void add_pixels(std::span<const std::uint8_t> row);
@@ -34,7 +34,12 @@ class ColumnTally {
   const std::string& first_word(Index column) const { return at(column).first_word; }
   /// Whether every word is a number with a decimal comma, such as 3,5.
   bool decimal_commas(Index column) const { return at(column).commas == words(column); }
-  const std::map<std::string, Index>& levels(Index column) const { return at(column).levels; }
+  struct Level {
+    Index count = 0;
+    std::string text, other;  ///< as it is written, and another way; "": there is none
+  };
+  using Levels = std::map<std::string, Level, std::less<>>;  ///< by word_name()
+  const Levels& levels(Index column) const { return at(column).levels; }
 
   /// Over the cells that are numbers.
   double mean(Index column) const;
@@ -53,8 +58,8 @@ class ColumnTally {
  private:
   struct Words {
     Index words = 0, missing = 0, commas = 0;
-    std::string first_word;               // quoted, with its place
-    std::map<std::string, Index> levels;  // at most max_levels + 1
+    std::string first_word;  // quoted, with its place
+    Levels levels;           // at most max_levels + 1
   };
   static const Words kNone;
   const Words& at(Index column) const {

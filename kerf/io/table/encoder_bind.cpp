@@ -50,8 +50,7 @@ void Encoder::bind_table(const Schema& schema, const std::string& name) {
     if (column.role == Role::number) ++input;
     if (column.role != Role::category) continue;
     input += static_cast<Index>(column.levels.size());
-    // A file's cell `1` is the level `1.0` of a frame.
-    levels_.emplace_back(column.levels, !typed_);
+    levels_.emplace_back(column.levels);
   }
   if (!bind_by_name(schema, name)) bind_by_position(schema, name);
   if (label_route_.role == Role::target)

@@ -7,7 +7,6 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
-#include "kerf/io/class_names.h"
 #include "kerf/io/table/scanner.h"
 
 namespace kerf::detail::io {
@@ -68,6 +67,14 @@ std::set<Index> Scanner::mixed_columns() const {
   return mixed;
 }
 
+std::set<Index> Scanner::code_columns() const {
+  std::set<Index> codes;
+  if (encoding_.kind != SourceKind::table) return codes;
+  for (const Index column : reader_.code_columns())
+    if (role_of(column) == Role::number && !is_category(column)) codes.insert(column);
+  return codes;
+}
+
 void Scanner::add(RawBlock& block) {
   // Labels may put their odd cells at the end: bring the cells of each row together.
   std::ranges::stable_sort(block.odd, {}, &OddCell::row);
@@ -80,8 +87,10 @@ void Scanner::add(RawBlock& block) {
       continue;
     }
     for (const OddCell& cell : odd)
-      if (cell.is_number)
-        columns_.add_level(cell.column, number_name(block.text(cell)), options_.max_levels);
+      if (cell.is_number && !mixed_.contains(cell.column))
+        merged_[cell.column].add(block.cells(i, cell.column), block.text(cell));
+      else if (cell.is_number)
+        columns_.add_level(cell.column, block.text(cell), options_.max_levels);
       else if (role_of(cell.column) == Role::number)
         columns_.add_odd(block, cell, options_.max_levels);
     for (const Index column : mixed_)
@@ -196,9 +205,10 @@ ScanResult scan(Reader& reader, const DataOptions& options, const std::string& n
   Scanner scanner(reader, options, name, key);
   scanner.read_all(progress);
   const auto mixed = scanner.mixed_columns();
-  if (mixed.empty()) return scanner.finish();
+  const auto codes = scanner.code_columns();
+  if (mixed.empty() && codes.empty()) return scanner.finish();
   Scanner again(reader, options, name, key, scanner.guard_for_next_pass());
-  again.know_mixed(mixed);
+  again.know_texts(mixed, codes);
   again.read_all(progress);
   return again.finish();
 }

@@ -1,7 +1,8 @@
 // One look at all rows of a training source: which columns are words, what the task is, classes,
 // means, and a sample.
 //
-// Cost:       one pass over the file; a second one only if some column mixes words and numbers.
+// Cost:       one pass over the file; a second one only if some column mixes words and numbers, or has
+//             numbers that look like codes.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -11,17 +11,28 @@
 namespace kerf::detail::io {
 namespace {
 
-/// The first two levels that are one number.
-std::optional<std::pair<std::string, std::string>> equal_numbers(
-    const std::map<std::string, Index>& levels) {
+/// What to know of numbers among the words of a column: the first two that are one word, the first two
+/// that are one number but not one word.
+void note_equal_numbers(const std::string& column, const ColumnTally::Levels& levels,
+                        std::vector<std::string>& notes) {
+  const auto one =
+      std::ranges::find_if(levels, [](const auto& l) { return !l.second.other.empty(); });
+  if (one != levels.end())
+    notes.push_back(fmt::format("{} has {} and {}, which are one number: taken for one word",
+                                column, quoted(std::min(one->second.text, one->second.other)),
+                                quoted(std::max(one->second.text, one->second.other))));
   std::map<std::string, std::string> seen;
-  for (const auto& [level, count] : levels) {
-    const std::string value = exact_number(level);
+  for (const auto& [name, level] : levels) {
+    const std::string value = exact_number(name);
     if (value.empty()) continue;
-    const auto [same, is_new] = seen.emplace(value, level);
-    if (!is_new) return std::pair(same->second, level);
+    const auto [same, is_new] = seen.emplace(value, name);
+    if (is_new) continue;
+    notes.push_back(
+        fmt::format("{} has {} and {}, equal numbers written differently: taken for "
+                    "two words",
+                    column, quoted(same->second), quoted(name)));
+    return;
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -51,6 +62,9 @@ void Scanner::finish_table(ScanResult& result) {
       summary.greatest.push_back(columns_.greatest(at));
       result.variance.push_back(columns_.variance(at));
       ++encoding_.inputs;
+      if (const auto merged = merged_.find(at); merged != merged_.end())
+        if (std::string note = merged->second.note(label); !note.empty())
+          result.notes.push_back(std::move(note));
       continue;
     }
     const auto& levels = columns_.levels(at);
@@ -63,10 +77,10 @@ void Scanner::finish_table(ScanResult& result) {
                  spell("drop"), spell("max-levels"));
     note_words(at, label, result.notes);
     column.role = Role::category;
-    for (const auto& [level, count] : levels) column.levels.push_back(level);
+    for (const auto& [name, level] : levels) column.levels.push_back(name);
     std::ranges::sort(column.levels, name_before);
     for (const std::string& level : column.levels) {
-      summary.mean.push_back(static_cast<double>(levels.at(level)) / n);
+      summary.mean.push_back(static_cast<double>(levels.at(level).count) / n);
       summary.mean_square.push_back(summary.mean.back());
       summary.least.push_back(0);
       summary.greatest.push_back(1);
@@ -100,11 +114,7 @@ void Scanner::finish_plain(ScanResult& result) {
 /// Words are one input each: says where that is hardly what was meant.
 void Scanner::note_words(Index column, const std::string& label,
                          std::vector<std::string>& notes) const {
-  if (const auto equal = equal_numbers(columns_.levels(column)))
-    notes.push_back(
-        fmt::format("{} has {} and {}, equal numbers written differently: taken for "
-                    "two words",
-                    label, quoted(equal->first), quoted(equal->second)));
+  note_equal_numbers(label, columns_.levels(column), notes);
   constexpr Index kFewestRows = 20;
   const auto words = static_cast<Index>(columns_.levels(column).size());
   if (columns_.decimal_commas(column))

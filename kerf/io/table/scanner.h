@@ -3,10 +3,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "kerf/io/merged_numbers.h"
 #include "kerf/io/table/column_tally.h"
 #include "kerf/io/table/encoder.h"
 #include "kerf/io/table/raw_sample.h"
@@ -25,9 +27,13 @@ class Scanner {
 
   /// Columns of words in which numbers occur too: their levels are known after another pass only.
   std::set<Index> mixed_columns() const;
-  void know_mixed(std::set<Index> mixed) {
+  /// Columns of numbers that may be names (Reader::code_columns): another pass tells which are merged.
+  std::set<Index> code_columns() const;
+  void know_texts(std::set<Index> mixed, const std::set<Index>& codes) {
     mixed_ = std::move(mixed);
-    reader_.keep_words({mixed_.begin(), mixed_.end()});
+    std::vector<Index> texts(mixed_.begin(), mixed_.end());
+    texts.insert(texts.end(), codes.begin(), codes.end());
+    reader_.keep_words(texts);
   }
   PassGuard guard_for_next_pass() const {
     PassGuard guard = guard_;
@@ -78,6 +84,7 @@ class Scanner {
   std::vector<double> targets_of_row_;
   RawSample sample_;
   std::set<Index> mixed_;
+  std::map<Index, MergedNumbers> merged_;  // of code_columns(), in the pass that knows their texts
   Index weight_column_ = -1;
   Index rows_ = 0, dropped_rows_ = 0, missing_cells_ = 0;
   double weight_ = 0;

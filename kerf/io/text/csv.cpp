@@ -54,6 +54,12 @@ class CsvReader final : public Reader {
     for (const Index column : columns) words_[column] = true;
     first_word_ = columns.empty() ? schema_.columns : std::ranges::min(columns);
   }
+  std::vector<Index> code_columns() const override {
+    std::vector<Index> columns;
+    for (std::size_t j = 0; j < codes_.size(); ++j)
+      if (codes_[j]) columns.push_back(static_cast<Index>(j));
+    return columns;
+  }
   double progress() const override { return input_.part_read(); }
 
  private:
@@ -70,7 +76,7 @@ class CsvReader final : public Reader {
     at_beginning_ = true;
   }
   bool find_row();
-  Index plain_cells(const char*& p, double* out) const;
+  Index plain_cells(const char*& p, double* out);
   bool parse_row(double* out, RawBlock& block);
   Cell slow_cell(const char* p);
   const char* close_quote(const char* p);
@@ -83,6 +89,17 @@ class CsvReader final : public Reader {
     block.add_odd(block.rows, column, 0, text);
     block.odd.back().is_number = true;
   }
+  /// Of a number: see code_columns().
+  void look_for_code(Index column, const char* begin, const char* end, double value) {
+    constexpr double kHeldWhole = 9007199254740992;  // 2^53
+    begin += *begin == '-' || *begin == '+';
+    const bool zeros = *begin == '0' && begin[1] >= '0' && begin[1] <= '9';
+    if (!zeros && std::abs(value) < kHeldWhole) return;
+    const auto is_exponent = [](char c) { return c == 'e' || c == 'E'; };
+    if (!zeros && std::any_of(begin, end, is_exponent)) return;  // large, but nobody counts with it
+    codes_.resize(schema_.columns);
+    codes_[column] = true;
+  }
   bool cut_at(const char* p) const { return p >= window_.end() && !window_.complete(); }
 
   InputStream input_;
@@ -92,6 +109,7 @@ class CsvReader final : public Reader {
   Index spelled_ = kNoColumn;  // column whose text is kept
   std::vector<bool> words_;    // columns whose numbers are listed with their text; empty: none
   Index first_word_ = std::numeric_limits<Index>::max();
+  std::vector<bool> codes_;  // see code_columns(); empty: none
   const char* position_ = nullptr;
   // A quoted cell may hold newlines, so a row has a first line and a line that is being read.
   const char* row_begin_ = nullptr;
@@ -167,13 +185,14 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
 
 /// Reads the cells at `p` while they are numbers with a delimiter right behind, which most are, and
 /// moves `p` behind them; their number.  The last cell of a row is never one of them.
-Index CsvReader::plain_cells(const char*& p, double* out) const {
+Index CsvReader::plain_cells(const char*& p, double* out) {
   const char delimiter = dialect_.delimiter;
   if (delimiter == ' ') return 0;  // runs of blanks
   const Index last = std::min(spelled_ >= 0 ? spelled_ : schema_.columns - 1, first_word_);
   for (Index j = 0; j < last; ++j) {
     const char* const q = parse_decimal(p, out[j]);
     if (q == nullptr || *q != delimiter || !std::isfinite(out[j])) return j;
+    look_for_code(j, p, q, out[j]);
     p = q + 1;
   }
   return last;
@@ -194,6 +213,7 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
     if (ended && std::isfinite(out[j])) {
       if (j == spelled_) block.spelling.emplace_back(begin, q);
       if (is_of_words(j)) add_number(block, j, {begin, q});
+      look_for_code(j, begin, q, out[j]);
       q += *q == '\r';
     } else {
       const Index byte = byte_of(begin), below = line_ - row_line_;
@@ -205,6 +225,8 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
         block.add_odd(block.rows, j, byte, cell.text, below);
       else if (is_of_words(j))
         add_number(block, j, cell.text);
+      if (const char* text = cell.text.data(); !std::isnan(cell.value))
+        look_for_code(j, text, text + cell.text.size(), cell.value);
       if (j == spelled_) block.spelling.emplace_back(cell.text);
     }
     if (blanks) {

@@ -48,13 +48,14 @@ void warn_of_constants(const DataSummary& summary, FitReport& report) {
   if (constant == 0) return;
   if (constant == summary.mean.size()) {
     report.warnings.emplace_back(
-        "no input column varies: there is nothing to learn from, every prediction is the same");
+        "no input column varies in double precision: there is nothing to learn from, every "
+        "prediction is the same");
     return;
   }
   if (summary.image.present() || summary.is_bytes) return;  // margins of images
-  report.notes.push_back(
-      fmt::format("{} of {} columns never vary{}: {}", constant, summary.mean.size(),
-                  constant > kMostNamed ? ", the first" : "", fmt::join(names, ", ")));
+  report.notes.push_back(fmt::format(
+      "{} of {} columns never vary in double precision{}: {}", constant, summary.mean.size(),
+      constant > kMostNamed ? ", the first" : "", fmt::join(names, ", ")));
 }
 
 struct Ruled {

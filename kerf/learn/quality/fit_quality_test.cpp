@@ -358,7 +358,7 @@ TEST(DataWarnings, WhatDoesNotVaryIsTold) {
   Data data = make_data(1);
   for (Index i = 0; i < kRows; ++i) data.x(i, 1) = 7;
   EXPECT_THAT(fit_on(data, Task::regression, {}).report.notes,
-              Contains(HasSubstr("1 of 2 columns never vary: column 1")));
+              Contains(HasSubstr("1 of 2 columns never vary in double precision: column 1")));
   for (Index i = 0; i < kRows; ++i) data.x(i, 0) = -2;
   EXPECT_THAT(fit_on(data, Task::regression, {}).report.warnings,
               Contains(HasSubstr("no input column varies")));
