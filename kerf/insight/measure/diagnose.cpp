@@ -79,7 +79,7 @@ Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::str
              total);
       const Matrix<float> z = sampled.features(m, seed, nullptr, progress);
       size.maps.push_back(exact.compare(z.view(), size.maps.empty()));
-      dead.add(z.view());
+      dead.add(m, z.view());
     }
     out.sizes.push_back(std::move(size));
   }

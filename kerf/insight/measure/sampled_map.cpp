@@ -93,11 +93,18 @@ void DeadMaps::add(Index features, bool dead) {
   if (dead) ++count.dead;
 }
 
-void DeadMaps::add(MatrixView<const float> z) {
+void DeadMaps::add(Index features, MatrixView<const float> z) {
   bool dead = true;
   for (Index i = 0; i < z.rows && dead; ++i)
     dead = std::ranges::all_of(z.row(i), [](float v) { return v == 0; });
-  add(z.cols, dead);
+  add(features, dead);
+}
+
+Index DeadMaps::largest() const {
+  Index largest = 0;
+  for (const auto& [features, count] : counts_)
+    if (count.dead > 0) largest = std::max(largest, features);
+  return largest;
 }
 
 std::vector<std::string> DeadMaps::warnings(std::string_view map) const {

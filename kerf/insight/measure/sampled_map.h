@@ -59,9 +59,11 @@ class SampledMap {
 class DeadMaps {
  public:
   void add(Index features, bool dead);
-  void add(MatrixView<const float> z);
+  void add(Index features, MatrixView<const float> z);
   /// A sentence for every number of features that some have.
   std::vector<std::string> warnings(std::string_view map) const;
+  /// The largest number of features that some have; 0: none is dead.
+  Index largest() const;
 
  private:
   struct Count {

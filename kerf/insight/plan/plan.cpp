@@ -129,6 +129,7 @@ class Planner {
     plan_.slope = found.slope;
     plan_.reason = found.reason;
     plan_.warnings = dead_.warnings(plan_.map);
+    refuse_dead_answer();
     const Index answer = plan_.features.value_or(plan_.sizes.back().features);
     plan_.options = map_.options(answer);
     add_bounds();
@@ -138,6 +139,23 @@ class Planner {
 
  private:
   Index sample_rows() const { return map_.rows().rows(); }
+
+  /// Features that are all 0 may be within the target, and are nothing to recommend: no size is, unless
+  /// larger maps than the dead ones were measured, at or below it.
+  void refuse_dead_answer() {
+    if (!plan_.features) return;
+    Index nearest = plan_.sizes.front().features;
+    for (const auto& size : plan_.sizes)
+      if (size.features <= *plan_.features) nearest = std::max(nearest, size.features);
+    const Index dead = dead_.largest();
+    if (dead < nearest) return;
+    plan_.features.reset();
+    plan_.extrapolated = false;
+    plan_.reason = fmt::format(
+        "maps of {} features may have features that are all 0 on these rows: such a map "
+        "tells nothing apart, whatever its error",
+        dead);
+  }
 
   /// Fits of more features than rows take longer than one with the kernel itself, and are no better.
   Index most() const {
@@ -175,7 +193,7 @@ class Planner {
     }
     double seconds = 0;
     const Matrix<float> z = map_.features(m, seed, &seconds);
-    dead_.add(z.view());
+    dead_.add(m, z.view());
     const auto kept = feature_seconds_.try_emplace(m, seconds).first;
     kept->second = std::min(kept->second, seconds);
     const auto quality = exact_->compare(z.view()).spectral;
