@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "cli/command.h"
 
@@ -49,12 +50,14 @@ std::string value_text(const Model& model, const std::vector<double>& values) {
 
 void print_worst(const Model& model, const Score& score) {
   if (score.worst.empty()) return;
-  fmt::print("{}\n", bold(model.task == Task::classification
-                              ? "worst rows, by how far the wrong class was ahead (counted from 0)"
-                              : "worst rows, by distance from the target (counted from 0)"));
+  const bool classes = model.task == Task::classification;
+  fmt::print("{}\n",
+             bold(classes ? "worst rows, counted from 0, by the probability given to the true class"
+                          : "worst rows, counted from 0, by error: " + worst_error_words(score)));
   for (const WorstRow& row : score.worst)
-    fmt::print("{:>10}  {}, predicted {}\n", with_commas(row.row), value_text(model, row.target),
-               value_text(model, row.predicted));
+    fmt::print("{:>10}  {}, predicted {}: {} {:.4g}\n", with_commas(row.row),
+               value_text(model, row.target), value_text(model, row.predicted),
+               classes ? "probability" : "error", classes ? 1 - row.error : row.error);
 }
 
 /// "name  value  (what it is; a constant has ...)".
@@ -119,6 +122,31 @@ void print_targets(const Model& model, const Score& score) {
   }
 }
 
+/// What intervals hold beside what they promise.
+void print_intervals(const Model& model, const Score& score) {
+  const std::vector<std::string> names = target_names(model);
+  const bool several = score.targets.size() > 1;
+  bool first = true;
+  for (std::size_t t = 0; t < score.targets.size(); ++t)
+    for (const IntervalScore& one : score.targets[t].intervals) {
+      if (std::exchange(first, false))
+        fmt::print("{}\n", bold(fmt::format("{:>10}{:>10}{:>14}  intervals", "promised", "inside",
+                                            "mean width")));
+      fmt::print("{:>8.0f} %{:>8.1f} %{:>14.4g}  {}{}\n", 100 * one.promised, 100 * one.coverage,
+                 one.width, one.kind, several ? ", " + printable(names[t]) : "");
+    }
+}
+
+/// The same of sets of classes.
+void print_sets(const Score& score) {
+  if (score.sets.empty()) return;
+  fmt::print("{}\n", bold(fmt::format("{:>10}{:>10}{:>11}{:>12}  sets of classes", "promised",
+                                      "inside", "mean size", "one class")));
+  for (const SetScore& one : score.sets)
+    fmt::print("{:>8.0f} %{:>8.1f} %{:>11.2f}{:>10.1f} %\n", 100 * one.promised, 100 * one.coverage,
+               one.size, 100 * one.single);
+}
+
 /// Precision and recall of each class; left out where it would fill more than a screen.
 void print_by_class(const Model& model, const Score& score) {
   constexpr std::size_t kMostClasses = 30;
@@ -139,14 +167,15 @@ Json score_json(const Model& model, const Score& score) {
 }
 
 void print_score(const Model& model, const Score& score) {
-  if (score.task == Task::classification) return print_classes(score);
+  if (score.task == Task::classification) {
+    print_classes(score);
+    return print_sets(score);
+  }
   if (score.targets.size() == 1)
     print_target(score.targets[0]);
   else
     print_targets(model, score);
-  if (score.coverage)
-    print_figure("coverage", fmt::format("{:.1f} %", 100 * *score.coverage),
-                 "targets inside their 90 % interval");
+  print_intervals(model, score);
 }
 
 namespace {

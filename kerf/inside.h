@@ -42,6 +42,7 @@
 #include "kerf/kernels/skeleton/skeleton_kernel.h"
 #include "kerf/learn/design/design.h"
 #include "kerf/learn/fit/blockwise.h"
+#include "kerf/learn/fit/chosen_features.h"
 #include "kerf/learn/fit/incremental.h"
 #include "kerf/learn/fit/journey.h"
 #include "kerf/learn/fit/select.h"

@@ -27,6 +27,20 @@ struct Predictions {
   std::vector<std::string> warnings;
 };
 
+/// Where targets will lie, with the share of rows that was asked for; a row each, a column per target.
+struct Intervals {
+  Matrix<double> lower, upper;
+  std::vector<Index> rows;  ///< as in Predictions
+  std::vector<std::string> warnings;
+};
+
+/// Classes of which one is the right one, with the share of rows that was asked for; never none.
+struct ClassSets {
+  std::vector<std::vector<Index>> classes;  ///< of each row, by number, as Model::classes()
+  std::vector<Index> rows;                  ///< as in Predictions
+  std::vector<std::string> warnings;
+};
+
 /// A handle: copies share the model, which never changes.  Safe from several threads at once.  One that
 /// was moved from can only be assigned to.
 class KERF_API Model {
@@ -60,6 +74,13 @@ class KERF_API Model {
   /// `receive` must leave the dataset alone; what it throws comes out here.
   void predict(Dataset& rows, const std::function<void(const Predictions&)>& receive,
                const Context& context = {}) const;
+  /// Regression: of a fit with intervals conformal, else of its variances; Error (usage) if it has
+  /// neither, or was calibrated on too few rows for the level.
+  Intervals intervals(Dataset& rows, double level = 0.9, const Context& context = {}) const;
+  Intervals intervals(const Table& table, double level = 0.9, const Context& context = {}) const;
+  /// Classification, of a fit with intervals conformal.
+  ClassSets sets(Dataset& rows, double level = 0.9, const Context& context = {}) const;
+  ClassSets sets(const Table& table, double level = 0.9, const Context& context = {}) const;
   /// Error (data) if the rows have no targets.  `worst`: how many of the worst rows to keep.
   Score score(Dataset& rows, Index worst = 0, const Context& context = {}) const;
 

@@ -43,6 +43,8 @@ struct FitOptions {
   Count seed = {};  ///< seed of everything random [1]
   Flag variance = {};  ///< keep what variances of predictions need: two more passes, 4 m^2 bytes in the model [false]
   Text noise = {};  ///< of variance: intervals that fit rows left out, or maximum marginal likelihood: leave-one-out|likelihood [leave-one-out]
+  Text intervals = {};  ///< conformal: rows left out of the fit say how large errors are, for intervals (sets of classes) that hold at any level asked for later: none|conformal [none]
+  Number calibration_part = {};  ///< of intervals = conformal: part of the training rows that is left out; auto: 0.2, at most about 100,000 rows [auto]
   Text checkpoint = {};  ///< folder that a fit goes on from when it was killed; keeps the sums for kerf refit
   Number checkpoint_interval = {};  ///< seconds between checkpoints [60]
   Text schedule = {};  ///< sgd: rates that follow each weight's gradients, fall as 1/(1 + epoch), or stay: adagrad|inverse|constant [adagrad]
@@ -51,7 +53,7 @@ struct FitOptions {
   Count batch = {};  ///< sgd: rows of a step [256]
   Count patience = {};  ///< sgd: epochs without a lower held-out loss before it stops (0: never stops early) [2]
 
-  Params params() const { return given({{"scale", scale}, {"clip", clip}, {"solver", solver}, {"loss", loss}, {"lambda", lambda}, {"lambda-grid", lambda_grid}, {"lambda-per-target", lambda_per_target}, {"validation", validation}, {"folds", folds}, {"class-weight", class_weight}, {"precision", precision}, {"seed", seed}, {"variance", variance}, {"noise", noise}, {"checkpoint", checkpoint}, {"checkpoint-interval", checkpoint_interval}, {"schedule", schedule}, {"learning-rate", learning_rate}, {"epochs", epochs}, {"batch", batch}, {"patience", patience}}); }
+  Params params() const { return given({{"scale", scale}, {"clip", clip}, {"solver", solver}, {"loss", loss}, {"lambda", lambda}, {"lambda-grid", lambda_grid}, {"lambda-per-target", lambda_per_target}, {"validation", validation}, {"folds", folds}, {"class-weight", class_weight}, {"precision", precision}, {"seed", seed}, {"variance", variance}, {"noise", noise}, {"intervals", intervals}, {"calibration-part", calibration_part}, {"checkpoint", checkpoint}, {"checkpoint-interval", checkpoint_interval}, {"schedule", schedule}, {"learning-rate", learning_rate}, {"epochs", epochs}, {"batch", batch}, {"patience", patience}}); }
 };
 
 /// Steps of images before scaling, in this order.

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kerf/api/task.h"
@@ -13,8 +14,9 @@ namespace kerf {
 struct WorstRow {
   Index row = 0;       ///< its number in the files, from 0, whatever was left out of them
   Index position = 0;  ///< in the source
-  double error = 0;  ///< regression: distance of prediction and target; classification: how far the
-                     ///< score of the class predicted is above that of the right one
+  /// Regression: distance of prediction and target, in the target's unit (of several targets the root of
+  /// the summed squares); classification: 1 - probability that the model gave to the right class.
+  double error = 0;
   std::vector<double> target, predicted;  ///< classification: one class number each
 };
 
@@ -42,6 +44,22 @@ struct Calibration {
   double error = 0;       ///< mean of |confidence - accuracy| over rows
 };
 
+/// What intervals of one kind hold beside what they promise.
+struct IntervalScore {
+  std::string kind;     ///< normal: of variances; conformal: of calibration rows
+  double promised = 0;  ///< the level
+  double coverage = 0;  ///< share of the targets inside
+  double width = 0;     ///< mean over rows, in the target's unit
+};
+
+/// What sets of classes hold beside what they promise.
+struct SetScore {
+  double promised = 0;
+  double coverage = 0;  ///< share of the rows whose class is in their set
+  double size = 0;      ///< mean number of classes in it
+  double single = 0;    ///< share of the rows with one class
+};
+
 /// One target of a regression.  Figures of a constant are those of the best one for these rows.
 struct TargetScore {
   double mse = 0, rmse = 0;
@@ -49,6 +67,7 @@ struct TargetScore {
   double mae = 0;           ///< mean of |target - prediction|
   double median_error = 0;  ///< half of the rows are closer
   double constant_rmse = 0, constant_mae = 0, constant_median_error = 0;
+  std::vector<IntervalScore> intervals = {};  ///< of 50, 80, 90 and 95 %, where the model has some
 };
 
 /// Medians and ranks are exact up to a million rows, beyond that of a sample of at least half as many.
@@ -64,6 +83,7 @@ struct Score {
   std::optional<double> log_loss;   ///< mean of -log(probability of the right class), at most 34.5
   std::optional<Calibration> calibration;
   std::optional<RankScore> ranking;  ///< of two classes
+  std::vector<SetScore> sets;        ///< of 50, 80, 90 and 95 %, where the model has some
   double constant_accuracy = 0, constant_balanced_accuracy = 0, constant_log_loss = 0;
   // Regression, over all targets, then each by itself.
   double mse = 0, rmse = 0;

@@ -17,6 +17,7 @@
 #include "kerf/images/image_steps.h"
 #include "kerf/io/table/encoding.h"
 #include "kerf/model/fit_request.h"
+#include "kerf/model/intervals.h"
 #include "kerf/model/kernel_expansion.h"
 #include "kerf/model/predictive_variance.h"
 
@@ -100,6 +101,7 @@ struct Model {
   std::optional<InputRows>
       rows;  ///< map exact: the training rows; weights are coefficients of them
   std::optional<PredictiveVariance> variance;  ///< with `fit --variance`
+  std::optional<ConformalScores> conformal;    ///< with `fit --intervals conformal`
   TrainingRecord training;
   bool from_file = false;  ///< read, perhaps of somebody else's making
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kerf/core/require.h"
 #include "kerf/model/model_parts.h"
@@ -52,6 +53,9 @@ void check_consistent(const Model& model) {
           (std::ssize(model.variance->mean) == model.linear.weights.rows() &&
            std::ssize(model.variance->noise) == model.outputs() && !model.rows && !classification),
       data, "the variance does not fit the model");
+  if (model.conformal)
+    model.conformal->check(classification ? 1 : model.outputs(),
+                           classification ? 1 : std::numeric_limits<double>::max());
   const auto& scale = model.training.target_scale;
   KERF_REQUIRE((scale.empty() || scale.size() == outputs) &&
                    std::ranges::all_of(scale, [](double s) { return s > 0 && std::isfinite(s); }),

@@ -20,6 +20,9 @@ void add_arrays(const Model& model, ArrayWriter& arrays);
 /// Everything else; `arrays`: their list.
 nlohmann::json header_of(const Model& model, const nlohmann::json& arrays);
 
+/// What its conformal scores are, as the header names them: those of another kind are not read.
+const char* conformal_score_name(const Model& model);
+
 /// The model of a header and the bytes of its arrays; Error (data) or nlohmann's exceptions.
 Model read_parts(const nlohmann::json& header, std::string_view arrays);
 

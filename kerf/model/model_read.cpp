@@ -72,6 +72,16 @@ PredictiveVariance read_variance(ArrayReader& arrays) {
   return variance;
 }
 
+/// Scores that other versions may take in another way are none.
+ConformalScores read_conformal(const Model& model, const json& header, ArrayReader& arrays) {
+  KERF_REQUIRE(header.value("conformal", "") == conformal_score_name(model), data,
+               "its calibration scores are of a kind that this kerf does not know");
+  ConformalScores conformal;
+  conformal.ranks = arrays.vector<Index>("conformal_ranks");
+  conformal.scores = arrays.matrix<double>("conformal_scores");
+  return conformal;
+}
+
 template <class T>
 std::vector<T> narrowed(const std::vector<double>& values) {
   return {values.begin(), values.end()};
@@ -194,6 +204,7 @@ Model read_parts(const json& header, std::string_view bytes) {
   model.rows = read_rows(arrays, model.recipe.in_dim);
   model.images = read_images(header, arrays);
   if (arrays.has("variance_factor")) model.variance = read_variance(arrays);
+  if (header.contains("conformal")) model.conformal = read_conformal(model, header, arrays);
   model.recipe.state = read_state(model.recipe.map, arrays);
   arrays.require_all_read();
   check_consistent(model);

@@ -47,9 +47,14 @@ bool has_wide_rows(const Model& model) { return model.encoding && model.encoding
 
 }  // namespace
 
+const char* conformal_score_name(const Model& model) {
+  if (model.task == Task::classification) return "1 - probability, best class 0";
+  return model.variance ? "|error| / deviation" : "|error|";
+}
+
 json header_of(const Model& model, const json& arrays) {
   const auto& [recipe, scaling, training] = std::tie(model.recipe, model.scaling, model.training);
-  return {
+  json header = {
       {"recipe",
        {{"map", recipe.map},
         {"options", recipe.options},
@@ -81,6 +86,8 @@ json header_of(const Model& model, const json& arrays) {
         {"quality", quality_json(training.quality)}}},
       {"arrays", arrays},
   };
+  if (model.conformal) header["conformal"] = conformal_score_name(model);
+  return header;
 }
 
 void add_arrays(const Model& model, ArrayWriter& arrays) {
@@ -105,6 +112,10 @@ void add_arrays(const Model& model, ArrayWriter& arrays) {
     arrays.add("variance_noise", std::span(model.variance->noise));
     arrays.add_numbers("variance_weight", {model.variance->weight});
     arrays.add_numbers("variance_factor", packed_triangle(model.variance->factor));
+  }
+  if (model.conformal) {
+    arrays.add("conformal_ranks", std::span(model.conformal->ranks));
+    arrays.add("conformal_scores", model.conformal->scores.view());
   }
   add_step("zca", "zca_offset", model.images.whitening, arrays);
   add_step("patch_basis", "patch_offset", model.images.patch_basis, arrays);

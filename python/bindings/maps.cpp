@@ -54,9 +54,8 @@ class Map {
       });
       all_zero = std::all_of(z.data, z.data + z.rows * z.cols, [](float v) { return v == 0; });
     }
-    if (all_zero && z.rows > 0 && !is_zero(rows.view) &&
-        PyErr_WarnEx(PyExc_UserWarning, zero_features_warning(recipe_.map).c_str(), 2) != 0)
-      throw py::error_already_set();
+    if (all_zero && z.rows > 0 && !is_zero(rows.view))
+      warn_user(zero_features_warning(recipe_.map));
     return out;
   }
 

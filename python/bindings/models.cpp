@@ -48,6 +48,38 @@ class TrainedModel {
     });
     return py::make_tuple(both, outputs);
   }
+  /// Lower ends of all targets, then upper ends.
+  py::tuple intervals(py::handle x, double level) const {
+    const Index outputs = model_.outputs();
+    const IntervalKind kind = interval_kind(model_);
+    check_interval_level(model_, level);
+    const auto both = apply<double>(x, 2 * outputs, [&](RowBlock& block, Matrix<double>& part) {
+      Matrix<double> mean, variance;
+      const Index far_rows = model_.variance ? predictor_.scores(block, mean, variance)
+                                             : predictor_.scores(block, mean);
+      const Matrix<double> half = half_widths(model_, kind, level, mean.rows(), variance);
+      part.resize(mean.rows(), 2 * outputs);
+      for (Index i = 0; i < mean.rows(); ++i)
+        for (Index t = 0; t < outputs; ++t) {
+          part(i, t) = mean(i, t) - half(i, t);
+          part(i, outputs + t) = mean(i, t) + half(i, t);
+        }
+      return far_rows;
+    });
+    return py::make_tuple(both, outputs);
+  }
+  /// rows x classes: 1 for those in the set of the row, else 0.
+  py::array_t<double> sets(py::handle x, double level) const {
+    interval_kind(model_, true);
+    check_interval_level(model_, level);
+    return apply<double>(x, model_.outputs(), [&](RowBlock& block, Matrix<double>& part) {
+      const Index far_rows = predictor_.scores(block, part);
+      const auto best = best_class(part);
+      to_probabilities(model_, part);
+      part = class_sets(model_, level, part, best);
+      return far_rows;
+    });
+  }
   /// The object of `kerf score --json`: targets as the model numbers its classes; weights may be None.
   std::string evaluate(py::handle x, py::handle targets, py::handle weights, Index worst) const {
     const Rows rows = take_rows(x);
@@ -85,8 +117,7 @@ class TrainedModel {
       });
     }
     const std::string warning = far_rows_warning(far_rows, values.rows);
-    if (!warning.empty() && PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 2) != 0)
-      throw py::error_already_set();
+    if (!warning.empty()) warn_user(warning);
     return out;
   }
 
@@ -233,6 +264,15 @@ py::object request_of(const FitRequest& asked) {
       py::arg("class_weights") = asked.class_weights, py::arg("memory_limit") = asked.memory_limit);
 }
 
+/// Which intervals the model has: None for none.
+py::object intervals_of(const Model& model) {
+  if (!model.conformal && !model.variance) return py::none();
+  py::object rows = py::none();
+  if (model.conformal) rows = py::int_(model.conformal->rows());
+  return py::dict(py::arg("kind") = model.conformal ? "conformal" : "normal",
+                  py::arg("calibration_rows") = rows);
+}
+
 py::dict describe_model(const TrainedModel& self) {
   const Model& model = self.model();
   const TrainingRecord& training = model.training;
@@ -247,7 +287,8 @@ py::dict describe_model(const TrainedModel& self) {
           training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
       py::arg("validation") = training.validation, py::arg("asked") = request_of(training.asked),
       py::arg("has_checkpoint") = !training.identity.empty(),
-      py::arg("quality") = quality_of(training.quality));
+      py::arg("quality") = quality_of(training.quality),
+      py::arg("intervals") = intervals_of(model));
 }
 
 }  // namespace
@@ -268,6 +309,8 @@ void add_models(py::module_& module) {
       .def("scores", &TrainedModel::scores)
       .def("probabilities", &TrainedModel::probabilities)
       .def("scores_and_variances", &TrainedModel::scores_and_variances)
+      .def("intervals", &TrainedModel::intervals)
+      .def("sets", &TrainedModel::sets)
       .def("features", &TrainedModel::features)
       .def("evaluate", &TrainedModel::evaluate)
       .def_property_readonly(

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 
 import numpy as np
 
 from . import _kerf
-from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights
+from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights, warn_user
 from ._blocks import Blocks
 from ._columns import check_rows, image_text, one_pixel, open_table, plain_image, refuse_what_would_be_lost, target_names, use_rows
 from ._labels import class_name, label_type_of
@@ -146,7 +145,7 @@ class _Learner(Blocks, BaseEstimator):
             weights = dict(zip(self._class_names(), self._weights_of_classes()))
             model.keep_class_weights([float(weights[name]) for name in model.describe()["classes"]])
         for warning in report["warnings"] if report else ():
-            warnings.warn(warning, stacklevel=4)  # past fit and its n_jobs
+            warn_user(warning)
 
     @with_n_jobs
     def _fitted(self):
@@ -288,6 +287,17 @@ class _KernelRidge(MultiOutputMixin, RegressorMixin, _Learner):
         mean, deviation = both[:, :outputs], np.sqrt(both[:, outputs:])
         return (mean, deviation) if self._outputs_2d else (mean[:, 0], deviation[:, 0])
 
+    @with_n_jobs
+    def predict_interval(self, X, level=0.9):
+        """Where targets will lie: (lower, upper), each of the shape of `predict`.
+
+        Of a model trained with `intervals='conformal'` they hold a new target with at least the probability `level`, on average over rows that are drawn as
+        the training rows were, whatever the noise; of one with `variance=True` alone if its noise is Gaussian and of one size.
+        """
+        both, outputs = self._fitted().intervals(use_rows(self, X), float(level))
+        lower, upper = both[:, :outputs], both[:, outputs:]
+        return (lower, upper) if self._outputs_2d else (lower[:, 0], upper[:, 0])
+
 
 class _KernelClassifier(ClassifierMixin, _Learner):
     _task = "classification"
@@ -386,6 +396,15 @@ class _KernelClassifier(ClassifierMixin, _Learner):
         Softmax of the scores times a factor fitted on rows left out, whether `lambda_` is given or chosen, after `partial_fit` too.
         """
         return self._in_order(self._fitted().probabilities(use_rows(self, X)).T).T
+
+    @with_n_jobs
+    def predict_set(self, X, level=0.9):
+        """Sets of classes that hold the right one with at least the probability `level`: booleans of shape (rows, classes), in the order of `classes_`.
+
+        Of a model trained with `intervals='conformal'`, on average over rows that are drawn as the training rows were.  The class predicted always belongs to
+        its set; the names of row i are `classes_[sets[i]]`.
+        """
+        return self._in_order(self._fitted().sets(use_rows(self, X), float(level)).T).T.astype(bool)
 
     def predict(self, X):
         """The class with the largest score."""

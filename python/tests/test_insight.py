@@ -32,7 +32,7 @@ def test_diagnose_is_the_programs(table, tmp_path):
     X, y = table
     np.save(tmp_path / "x.npy", X)
     ours = kerf.diagnose(kerf.ArcCosineFeatures(bias=0), X, features=[64, 256], seeds=3, sample=120, lambda_=1e-3, random_state=5, report=tmp_path / "d.html")
-    theirs = program("diagnose", tmp_path / "x.npy", "--map", "arccos", "--features", "64,256", "--seeds", 3, "--sample", 120, "--lambda", 1e-3, "--seed", 5)
+    theirs = program("diagnose", tmp_path / "x.npy", "--target", "none", "--map", "arccos", "--features", "64,256", "--seeds", 3, "--sample", 120, "--lambda", 1e-3, "--seed", 5)
     for name in ("epsilon", "relative_frobenius", "condition_number", "statistical_dimension", "spectrum", "seeds", "sample", "options"):
         assert ours[name] == theirs[name], name
     assert [s["features"] for s in ours["sizes"]] == [64, 256]

@@ -303,3 +303,23 @@ def test_a_dead_network_is_said(regression):
         assert any("are 0" in str(w.message) for w in found) == (not Z.any())
         heard += not Z.any()
     assert heard
+
+
+def test_select_has_the_ridge_of_the_rows_that_are_chosen():
+    """K_SS + budget lambda I, not all rows times lambda: the oracle looks at every candidate, and the other ridge chooses other rows."""
+    X = np.random.default_rng(8).normal(size=(300, 4)).astype(np.float32)
+    map = kerf.ArcCosineFeatures(features=256, random_state=1)
+    Z = map.fit(X).transform(X).astype(float)
+    K, budget, penalty = Z @ Z.T, 12, 0.02
+
+    def oracle(c):
+        chosen = []
+        for _ in range(budget):
+            def objective(j):
+                S = chosen + [j]
+                return -np.trace(K[:, S] @ np.linalg.solve(K[np.ix_(S, S)] + c * np.eye(len(S)), K[S]))
+            chosen.append(min((j for j in range(len(X)) if j not in chosen), key=objective))
+        return chosen
+
+    rows = list(kerf.select(map, X, budget, lambda_=penalty))
+    assert rows == oracle(budget * penalty) != oracle(len(X) * penalty)

@@ -71,3 +71,39 @@ def test_wide_sparse_rows_take_a_linear_model():
     assert model.score(x[800:], y[800:]) > max(y[800:].mean(), 1 - y[800:].mean()) + 0.05
     z = kerf.Linear().fit_transform(x[:5])
     assert np.array_equal(z, x[:5].toarray())
+
+
+def lines_of_warnings(caught):
+    """Which of them do not name this file."""
+    assert caught
+    return [(str(warning.message), warning.filename) for warning in caught if warning.filename != __file__]
+
+
+def test_warnings_name_the_line_of_the_caller(data):
+    """Of regressors and classifiers, fits and predictions, maps and plans alike, with scikit-learn's wrappers between or not."""
+    x, y, noise = data
+    far = x.copy()
+    far[0, 0] = 1e6
+    model = kerf.KernelClassifier(map="rff", features=32).fit(x, y > 0.2)
+    calls = [lambda: kerf.KernelRidge(map="rff", features=32).fit(x, noise), lambda: kerf.KernelClassifier(map="rff", features=32).fit(x, noise > 0.3),
+             lambda: kerf.KernelRidge(map="rff", features=32).partial_fit(x, noise).predict(x), lambda: model.predict(far), lambda: model.predict_proba(far),
+             lambda: kerf.ArcCosineFeatures(features=32).fit_transform(x + 1e9)]
+    for call in calls:
+        with pytest.warns(UserWarning) as caught:
+            call()
+        assert not lines_of_warnings(caught)
+
+
+@pytest.mark.parametrize("kind", ["array", "unsigned", "frame", "objects"])
+def test_whole_numbers_that_double_precision_merges_are_named(kind):
+    ids = np.array([2**53 + i % 2 for i in range(60)], dtype=np.uint64 if kind == "unsigned" else np.int64)
+    small = np.arange(60) % 7
+    X = np.column_stack([small.astype(ids.dtype), ids])
+    name = "column 1"
+    if kind == "frame":
+        pandas = pytest.importorskip("pandas")
+        X, name = pandas.DataFrame({"a": small, "id": ids}), "'id'"
+    elif kind == "objects":
+        X = X.astype(object)
+    with pytest.warns(UserWarning, match=f"{name} has 9007199254740992 and 9007199254740993, which are one number in double precision"):
+        kerf.KernelRidge(map="rff", features=16).fit(X, small.astype(float))

@@ -1,6 +1,7 @@
 """One set of rows, from a file in the program and in C++ (kerf.h) and from memory in Python, is one model: recipe, scaling, encoding and weights, bit by bit."""
 import json
 import os
+import re
 import struct
 import subprocess
 import warnings
@@ -182,3 +183,34 @@ def test_words_that_look_like_missing_ones_are_words():
     labels = np.array(["null", "nan"])[(word == "?").astype(int)]
     model = kerf.KernelClassifier(map="rff", features=64).fit(frame, labels)
     assert model._columns.inputs == 5 and model.score(frame, labels) == 1 and model.classes_.tolist() == ["nan", "null"]
+
+
+def test_numbers_among_words_give_one_model(program, tmp_path):
+    """1, 1.0 and +1 are one word in every face, 007 and 7 are two, and whoever has both of a pair is told; then rows with either spelling are predicted alike."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"code": rng.choice(["1", "1.0", "+1", "007", "7", "x", "w", "a", "b", "c", "d", "e", "f"], 300), "size": rng.normal(size=300)})
+    number = frame["code"].map({"1": 1.0, "1.0": 1.0, "+1": 1.0, "007": -2.0, "7": 2.0}).fillna(0)
+    frame["price"] = number + frame["size"] + 0.01
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fit = {"map": "rff", "features": 64, "lambda": 1e-3}
+    told = json.loads(program("fit", "t.csv", *[word for name, value in fit.items() for word in (f"--{name}", value)], "-o", "program.kerf", "--json", cwd=tmp_path))["notes"]
+    one, two = "'code' has .* which are one number: taken for one word", "'code' has '007' and '7', equal numbers written differently: taken for two words"
+    for pattern in (one, two):
+        assert any(re.fullmatch(pattern, note) for note in told), told
+    same_models(tmp_path / "program.kerf", cpp_fit(tmp_path, "t.csv", "rff", map__features=64, **{"lambda": 1e-3}))
+    X = frame.drop(columns="price")
+    with pytest.warns(UserWarning) as caught:
+        model = kerf.KernelRidge(map="rff", features=64, lambda_=1e-3).fit(X, frame["price"])
+    for pattern in (one, two):
+        assert any(re.fullmatch(pattern, str(warning.message)) for warning in caught)
+    model.save(tmp_path / "python.kerf")
+    same_models(tmp_path / "program.kerf", tmp_path / "python.kerf")
+    other = X.assign(code=X["code"].replace({"1": "1.00", "x": "x", "7": "7.0"}))
+    other.to_csv(tmp_path / "other.csv", index=False)
+    program("predict", "program.kerf", "other.csv", "-o", "p.txt", cwd=tmp_path)
+    assert np.array_equal(np.loadtxt(tmp_path / "p.txt"), model.predict(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.predict(other), model.predict(X))
+        assert np.array_equal(kerf.load(tmp_path / "program.kerf").predict(other), model.predict(X))

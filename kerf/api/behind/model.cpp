@@ -42,6 +42,11 @@ Matrix<double> to_matrix(const std::vector<double>& numbers, Index cols) {
   return out;
 }
 
+/// What a table says of targets does not matter to a prediction, and must not stop it.
+Table inputs_of(const Table& table) {
+  return {.x = table.x, .names = table.names, .words = table.words, .image = table.image};
+}
+
 Index input_columns(const detail::io::MemoryTable& table) {
   Index columns = 0;
   for (const auto& part : table.parts) {
@@ -80,7 +85,7 @@ detail::DataOptions reading_options(const DataOptions& options) {
 }  // namespace
 
 detail::Encoding encoding_for(const detail::Model& model, const HeldTable& table) {
-  const detail::Encoding encoding = detail::encoding_of(model);
+  detail::Encoding encoding = detail::encoding_of(model);
   const Index targets = encoding.target_count();
   KERF_REQUIRE(table.view.targets.cols == 0 || table.view.targets.cols == targets, data,
                "the table has {} targets, but the model {}", table.view.targets.cols, targets);
@@ -195,10 +200,48 @@ Predictions Model::predict(Dataset& rows, const Context& context) const {
 }
 
 Predictions Model::predict(const Table& table, const Context& context) const {
-  // What the table says of targets does not matter here, and must not stop it.
-  Dataset rows =
-      open(Table{.x = table.x, .names = table.names, .words = table.words, .image = table.image});
+  Dataset rows = open(inputs_of(table));
   return predict(rows, context);
+}
+
+Intervals Model::intervals(Dataset& rows, double level, const Context& context) const {
+  const detail::IntervalKind kind = detail::interval_kind(inside_->model);
+  detail::check_interval_level(inside_->model, level);
+  Predictions found = predict(rows, context);
+  const Matrix<double> half =
+      detail::half_widths(inside_->model, kind, level, found.values.rows(), found.variances);
+  Intervals out{found.values.copy(), std::move(found.values), std::move(found.rows),
+                std::move(found.warnings)};
+  for (Index i = 0; i < half.rows(); ++i)
+    for (Index t = 0; t < half.cols(); ++t) {
+      out.lower(i, t) -= half(i, t);
+      out.upper(i, t) += half(i, t);
+    }
+  return out;
+}
+
+Intervals Model::intervals(const Table& table, double level, const Context& context) const {
+  Dataset rows = open(inputs_of(table));
+  return intervals(rows, level, context);
+}
+
+ClassSets Model::sets(Dataset& rows, double level, const Context& context) const {
+  detail::interval_kind(inside_->model, true);
+  detail::check_interval_level(inside_->model, level);
+  Predictions found = predict(rows, context);
+  const Matrix<double> members =
+      detail::class_sets(inside_->model, level, found.probabilities, found.classes);
+  ClassSets out{std::vector<std::vector<Index>>(members.rows()), std::move(found.rows),
+                std::move(found.warnings)};
+  for (Index i = 0; i < members.rows(); ++i)
+    for (Index c = 0; c < members.cols(); ++c)
+      if (members(i, c) != 0) out.classes[i].push_back(c);
+  return out;
+}
+
+ClassSets Model::sets(const Table& table, double level, const Context& context) const {
+  Dataset rows = open(inputs_of(table));
+  return sets(rows, level, context);
 }
 
 Score Model::score(Dataset& rows, Index worst, const Context& context) const {

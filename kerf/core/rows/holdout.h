@@ -10,9 +10,10 @@ namespace kerf::detail {
 
 struct Holdout {
   /// `part` of the rows of `source` (which must outlive this), drawn by `key`, are held out; reads
-  /// the others once for their summary.  Error (usage) if too few rows are left on a side.
+  /// the others once for their summary.  Error (usage), which names the `option` that asked
+  /// for it, if too few rows are left on a side.
   Holdout(RowSource& source, const DataSummary& all, double part, rng::Key key,
-          const Progress& progress = {});
+          const Progress& progress = {}, const char* option = "holdout");
 
   HoldoutSource training, held_out;
   DataSummary summary;  ///< of the rows that are trained on

@@ -133,13 +133,15 @@ std::string worst_picture(const RowBlock& block, ImageShape shape, const std::st
 }
 
 std::string worst_section(const Model& model, const TestView& test) {
+  const bool classes = model.task == Task::classification;
   std::string pictures;
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < test.score.worst.size(); ++i) {
     const WorstRow& worst = test.score.worst[i];
     const std::string target = value_text(model, worst.target),
                       predicted = value_text(model, worst.predicted);
-    rows.push_back({fmt::format("{}", worst.row), target, predicted, html::number(worst.error)});
+    rows.push_back({fmt::format("{}", worst.row), target, predicted,
+                    html::number(classes ? 1 - worst.error : worst.error)});
     if (i < test.worst_rows.size())
       pictures +=
           worst_picture(test.worst_rows[i], shape_of(model),
@@ -147,7 +149,10 @@ std::string worst_section(const Model& model, const TestView& test) {
   }
   if (rows.empty()) return "";
   return (pictures.empty() ? "" : fmt::format("<div class=\"pictures\">{}</div>", pictures)) +
-         html::table({"row", "target", "predicted", "error"}, rows);
+         (classes ? html::table({"row", "true class", "predicted", "probability of the true class"},
+                                rows)
+                  : fmt::format("<p>Error: {}.</p>", html::escape(worst_error_words(test.score))) +
+                        html::table({"row", "target", "predicted", "error"}, rows));
 }
 
 /// The pairs of classes that are mistaken most often.
@@ -194,6 +199,26 @@ std::string figures(const Model& model, const Score& score) {
     add("median distance" + of, one.median_error, one.constant_median_error);
   }
   return html::table({"figure", "model", "constant"}, rows);
+}
+
+/// What intervals or sets hold beside what they promise; "": the model has none.
+std::string promises(const Model& model, const Score& score) {
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  std::vector<std::vector<std::string>> rows;
+  for (const SetScore& one : score.sets)
+    rows.push_back({percent(one.promised), percent(one.coverage), fmt::format("{:.2f}", one.size),
+                    percent(one.single)});
+  if (!rows.empty())
+    return html::table({"promised", "class in its set", "classes in a set", "sets of one class"},
+                       rows);
+  const std::vector<std::string> names = target_names(model);
+  for (std::size_t t = 0; t < score.targets.size(); ++t)
+    for (const IntervalScore& one : score.targets[t].intervals)
+      rows.push_back({names[t], one.kind, percent(one.promised), percent(one.coverage),
+                      html::number(one.width)});
+  return rows.empty()
+             ? ""
+             : html::table({"target", "intervals", "promised", "inside", "mean width"}, rows);
 }
 
 /// Precision and recall of each class.
@@ -282,6 +307,9 @@ std::string fit_report(const FitResult& result, const DataSummary& summary, cons
     body += html::section(model.task == Task::classification ? "Which classes are confused"
                                                              : "How close the predictions are",
                           test_section(model, *test));
+    body += html::section(
+        model.task == Task::classification ? "What sets of classes hold" : "What intervals hold",
+        promises(model, test->score));
     body += html::section("The worst rows", worst_section(model, *test));
   }
   if (report.map_choice) body += html::section("Which kernel", choice_section(*report.map_choice));

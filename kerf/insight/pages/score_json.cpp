@@ -19,17 +19,39 @@ Json value_json(const Model& model, const std::vector<double>& values) {
 
 Json worst_json(const Model& model, const Score& score) {
   Json rows = Json::array();
-  for (const WorstRow& row : score.worst)
+  for (const WorstRow& row : score.worst) {
     rows.push_back({{"row", row.row},
                     {"target", value_json(model, row.target)},
                     {"predicted", value_json(model, row.predicted)},
                     {"error", row.error}});
+    if (model.task == Task::classification) rows.back()["probability"] = 1 - row.error;
+  }
   return rows;
 }
 
 /// A sum of weights; of rows that count once a whole number.
 Json count_json(double count) {
   return count == std::floor(count) && count < 9e15 ? Json(static_cast<Index>(count)) : Json(count);
+}
+
+Json intervals_json(const TargetScore& target) {
+  Json all = Json::array();
+  for (const IntervalScore& one : target.intervals)
+    all.push_back({{"kind", one.kind},
+                   {"promised", one.promised},
+                   {"coverage", one.coverage},
+                   {"mean_width", one.width}});
+  return all;
+}
+
+Json sets_json(const Score& score) {
+  Json all = Json::array();
+  for (const SetScore& one : score.sets)
+    all.push_back({{"promised", one.promised},
+                   {"coverage", one.coverage},
+                   {"mean_size", one.size},
+                   {"single", one.single}});
+  return all;
 }
 
 Json targets_json(const Model& model, const Score& score) {
@@ -48,6 +70,7 @@ Json targets_json(const Model& model, const Score& score) {
                      {"r2", 0},
                      {"mae", one.constant_mae},
                      {"median_error", one.constant_median_error}}}});
+    if (!one.intervals.empty()) all.back()["intervals"] = intervals_json(one);
   }
   return all;
 }
@@ -63,10 +86,12 @@ Json regression_json(const Model& model, const Score& score) {
     json["mae"] = only.mae;
     json["median_error"] = only.median_error;
     json["constant"] = targets_json(model, score)[0]["constant"];
+    if (!only.intervals.empty()) json["intervals"] = intervals_json(only);
   } else {
     json["targets"] = targets_json(model, score);
   }
   json["coverage90"] = score.coverage ? Json(*score.coverage) : Json();
+  json["worst_error"] = worst_error_words(score);
   json["worst"] = worst_json(model, score);
   return json;
 }
@@ -115,9 +140,11 @@ Json classification_json(const Model& model, const Score& score) {
   }
   json["constant"] = constant;
   json["calibration"] = score.calibration ? calibration_json(*score.calibration) : Json();
+  if (!score.sets.empty()) json["sets"] = sets_json(score);
   json["classes"] = model.classes;
   json["by_class"] = classes_json(model, score);
   json["confusion"] = confusion;
+  json["worst_error"] = worst_error_words(score);
   json["worst"] = worst_json(model, score);
   return json;
 }
@@ -133,6 +160,14 @@ std::vector<std::string> target_names(const Model& model) {
     names.push_back(name.empty() ? fmt::format("target {}", t + 1) : name);
   }
   return names;
+}
+
+std::string worst_error_words(const Score& score) {
+  if (score.task == Task::classification)
+    return "1 - probability that the model gave to the true class";
+  return score.targets.size() == 1
+             ? "distance of prediction and target, in the target's unit"
+             : "root of the summed squared distances of predictions and targets, in their units";
 }
 
 std::string to_json(const Model& model, const Score& score) {

@@ -152,6 +152,16 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   return result;
 }
 
+MapChoice choose_feature_map(const FitJob& job, const Params& map_options) {
+  const Scaling scaling = make_scaling(job.options.scale, job.summary);
+  const MapChoiceOptions options{.features = features_asked(map_options),
+                                 .seed = job.options.seed,
+                                 .memory_limit = job.memory_limit};
+  double read = 0;
+  return choose(job, map_candidates(map_options, job.summary, scaling, may_learn_map(job.options)),
+                scaling, options, read);
+}
+
 bool wants_growth(const Params& map_options) {
   const auto features = map_options.find("features");
   return features != map_options.end() && features->second == "auto";

@@ -21,6 +21,8 @@ void check_exact_options(const Params& options);
 
 /// --map auto: the map by map_choice.h, then a fit with it.
 FitResult fit_chosen_map(const FitJob& job, const Params& map_options);
+/// The choice alone, of a map with features.
+MapChoice choose_feature_map(const FitJob& job, const Params& map_options);
 
 /// --features auto: as many features as cross-validation asks for.
 ///

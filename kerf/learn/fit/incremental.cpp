@@ -75,6 +75,11 @@ void check_block_by_block(const FitOptions& options) {
                spell("validation", name_of(options.validation)));
   KERF_REQUIRE(!options.variance, usage,
                "{} needs all rows at once: it cannot be had block by block", spell_on("variance"));
+  KERF_REQUIRE(
+      options.intervals == Intervals::none, usage,
+      "{} leaves rows out of the fit, and block by block every row is added: calibrate a fit "
+      "of all rows",
+      spell("intervals", name_of(options.intervals)));
 }
 
 /// Scaling and recipe by the first rows, as fit() has them by all.

@@ -4,6 +4,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/fit/calibrate.h"
 #include "kerf/learn/solvers/solver.h"
 
 namespace kerf::detail {
@@ -77,11 +78,14 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
                                       key.child("holdout"), context.progress);
   std::unique_ptr<EncodedSource> test_file;
   if (!task.test.empty()) test_file = open_test(data, task.test, task.test_labels);
+  RowSource& left = split ? static_cast<RowSource&>(split->training) : *data.source;
+  const DataSummary& summary = split ? split->summary : data.summary;
+  auto calibration = split_calibration(left, summary, options, key, context);
   auto rows = std::make_unique<ImagePipeline>(
-      split ? static_cast<RowSource&>(split->training) : *data.source,
-      split ? split->summary : data.summary, read_options<ImageOptions>(task.image_options, kOwner),
-      augmentation_of(task, options), key.child("images"), context.memory_limit, context.progress,
-      draws_afresh(options));
+      calibration ? static_cast<RowSource&>(calibration->training) : left,
+      calibration ? calibration->summary : summary,
+      read_options<ImageOptions>(task.image_options, kOwner), augmentation_of(task, options),
+      key.child("images"), context.memory_limit, context.progress, draws_afresh(options));
   FitResult result = fit(rows->source(), rows->summary(), task.map, task.map_options, options,
                          context.memory_limit, context.progress);
   if (!data.precision_told) {
@@ -96,7 +100,9 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
   Params& image_options = result.model.training.asked.image_options;
   image_options = task.image_options;
   image_options.insert(task.augment_options.begin(), task.augment_options.end());
-  return {std::move(result), std::move(split), std::move(test_file), std::move(rows)};
+  if (calibration) calibrate(*calibration, context, result);
+  return {std::move(result), std::move(split), std::move(calibration), std::move(test_file),
+          std::move(rows)};
 }
 
 }  // namespace kerf::detail

@@ -1,7 +1,7 @@
 // The whole way of a fit, in one call: a dataset and a task in, a complete model and its report out.
 //
 //   columns settled (scale, offsets, precision) -> rows held out -> image steps -> fit() of the rows
-//   (trainer.h) -> encoding, image steps and provenance put into the model
+//   (trainer.h) -> encoding, image steps and provenance put into the model -> intervals calibrated
 //
 // Program, Python and C++ all come this way, so that the same rows and options give the same model.
 //
@@ -37,6 +37,7 @@ struct FitTask {
 struct Fitted {
   FitResult result;
   std::unique_ptr<Holdout> split;            ///< none: nothing was held out
+  std::unique_ptr<Holdout> calibration;      ///< none: no intervals were asked for
   std::unique_ptr<EncodedSource> test_file;  ///< none: no test files were named
   std::unique_ptr<ImagePipeline> rows;       ///< that were trained on
 

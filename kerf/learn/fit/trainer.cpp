@@ -137,6 +137,9 @@ void check_fit(const DataSummary& summary, const std::string& map, const Params&
   KERF_REQUIRE(!options.variance || !options.lambda_per_target, usage,
                "{} is that of one lambda for all targets: leave {} out", spell_on("variance"),
                spell_on("lambda-per-target"));
+  KERF_REQUIRE(!options.calibration_part || options.intervals == Intervals::conformal, usage,
+               "{} is that of {}: give both", spell("calibration-part"),
+               spell("intervals", "conformal"));
   KERF_REQUIRE(map != kExactMap || (options.loss == Loss::squared && options.checkpoint.empty()),
                usage, "map exact has the squared loss only, and keeps no checkpoints");
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
@@ -363,6 +366,9 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
                  solved.intercept.size(), result.model.outputs());
     KERF_REQUIRE(!result.model.variance, usage,
                  "the model's variances are those of its own lambda: fit it again with {}",
+                 spell("lambda"));
+    KERF_REQUIRE(!result.model.conformal, usage,
+                 "the model's intervals are calibrated for its own lambda: fit it again with {}",
                  spell("lambda"));
     result.model.linear = std::move(solved);
     result.model.temperature = outcome.temperature;

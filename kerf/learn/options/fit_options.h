@@ -38,6 +38,10 @@ constexpr auto names_of(Validation) { return std::array{"folds", "gcv", "leave-o
 enum class Noise { leave_one_out, likelihood };
 constexpr auto names_of(Noise) { return std::array{"leave-one-out", "likelihood"}; }
 
+/// Whether predictions come with intervals that rows left out of the fit calibrate: intervals.h.
+enum class Intervals { none, conformal };
+constexpr auto names_of(Intervals) { return std::array{"none", "conformal"}; }
+
 enum class Schedule { adagrad, inverse, constant };
 constexpr auto names_of(Schedule) { return std::array{"adagrad", "inverse", "constant"}; }
 
@@ -76,6 +80,8 @@ struct FitOptions {
   Index seed = 1;
   bool variance = false;
   Noise noise = Noise::leave_one_out;
+  Intervals intervals = Intervals::none;
+  std::optional<double> calibration_part;
   std::string checkpoint;
   double checkpoint_interval = 60;
   SgdOptions sgd;
@@ -118,6 +124,14 @@ struct FitOptions {
     v.choice("noise", noise,
              "of " + spell_on("variance") +
                  ": intervals that fit rows left out, or maximum marginal likelihood");
+    v.choice("intervals", intervals,
+             "conformal: rows left out of the fit say how large errors are, for intervals (sets of "
+             "classes) that hold at any level asked for later");
+    v.automatic(
+        "calibration-part", calibration_part, {0.001, 0.9},
+        "of " + spell("intervals", "conformal") +
+            ": part of the training rows that is left out; auto: 0.2, at most about 100,000 "
+            "rows");
     v.text("checkpoint", checkpoint,
            "folder that a fit goes on from when it was killed; keeps the sums for kerf refit");
     v.real("checkpoint-interval", checkpoint_interval, {0, 1e6}, "seconds between checkpoints");

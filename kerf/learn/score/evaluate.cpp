@@ -7,13 +7,12 @@
 
 #include "kerf/core/require.h"
 #include "kerf/learn/score/class_scores.h"
+#include "kerf/learn/score/interval_scores.h"
 #include "kerf/learn/score/rank_scores.h"
 #include "kerf/learn/score/target_scores.h"
 
 namespace kerf::detail {
 namespace {
-
-constexpr double kInterval90 = 1.6448536269514722;  // quantile 0.95 of N(0, 1)
 
 void finish_regression(Score& score, const std::vector<TargetTotals>& totals) {
   double error = 0, size = 0, varying = 0;
@@ -60,6 +59,18 @@ double distance(std::span<const double> a, std::span<const double> b) {
   return std::sqrt(sum);
 }
 
+/// Share of all targets inside their normal 90 % interval.
+std::optional<double> coverage90(const Score& score) {
+  double inside = 0;
+  bool has_some = false;
+  for (const TargetScore& target : score.targets)
+    for (const IntervalScore& one : target.intervals)
+      if (one.kind == name_of(IntervalKind::normal) && one.promised == 0.9)
+        inside += one.coverage, has_some = true;
+  if (!has_some) return std::nullopt;
+  return inside / static_cast<double>(score.targets.size());
+}
+
 /// Puts blocks of rows together to a score.
 class Scorer {
  public:
@@ -67,7 +78,8 @@ class Scorer {
       : model_(model),
         options_(options),
         predictor_(model, options.memory_limit),
-        worst_(options.worst) {
+        worst_(options.worst),
+        intervals_(model) {
     score_.task = model.task;
     if (is_classification()) {
       score_.confusion.resize(model.outputs(), model.outputs());
@@ -91,13 +103,14 @@ class Scorer {
   const EvaluateOptions& options_;
   const Predictor predictor_;
   WorstRows worst_;
+  IntervalTotals intervals_;
   Score score_;
   std::vector<TargetTotals> totals_;
   KeptRows<RankedRow> ranked_;
   CalibrationBins calibration_;
   std::vector<double> weights_;  // of the rows of a block
-  Matrix<double> scores_, variance_;
-  double inside_ = 0, log_loss_ = 0;
+  Matrix<double> scores_, variance_, probabilities_;
+  double log_loss_ = 0;
 };
 
 void Scorer::add(RowBlock& block) {
@@ -109,7 +122,10 @@ void Scorer::add(RowBlock& block) {
   score_.far_rows += model_.variance ? predictor_.scores(block, scores_, variance_)
                                      : predictor_.scores(block, scores_);
   const auto best = best_class(scores_);
-  if (model_.temperature) add_probabilities(block, best);
+  if (is_classification())
+    add_probabilities(block, best);
+  else
+    intervals_.add_numbers(scores_, variance_, block.targets, weights_);
   for (Index i = 0; i < block.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (is_classification())
@@ -121,10 +137,12 @@ void Scorer::add(RowBlock& block) {
   score_.rows += block.rows();
 }
 
-/// Log loss, where p is taken to be at least 1e-15, as elsewhere, and calibration.
+/// Log loss, where p is taken to be at least 1e-15, as elsewhere, calibration and sets.
 void Scorer::add_probabilities(const RowBlock& block, std::span<const Index> best) {
-  Matrix<double> p = scores_.copy();
+  Matrix<double>& p = probabilities_ = scores_.copy();
   to_probabilities(model_, p);
+  intervals_.add_classes(p, best, block.targets, weights_);
+  if (!model_.temperature) return;
   for (Index i = 0; i < p.rows(); ++i) {
     const auto truth = static_cast<Index>(block.targets(i, 0));
     log_loss_ -= weights_[i] * std::log(std::max(p(i, truth), 1e-15));
@@ -138,13 +156,11 @@ void Scorer::add_class(const RowBlock& block, Index i, Index guess, double weigh
   score_.confusion(truth, guess) += weight;
   if (model_.outputs() == 2)
     ranked_.add(score_.rows + i, {scores_(i, 1) - scores_(i, 0), weight, truth == 1});
-  worst_.offer(block, i, score_.rows + i, scores_(i, guess) - scores_(i, truth), {&label, 1});
+  if (guess != truth)
+    worst_.offer(block, i, score_.rows + i, 1 - probabilities_(i, truth), {&label, 1});
 }
 
 void Scorer::add_numbers(const RowBlock& block, Index i, double weight) {
-  for (Index t = 0; model_.variance && t < model_.outputs(); ++t)
-    if (std::abs(block.targets(i, t) - scores_(i, t)) <= kInterval90 * std::sqrt(variance_(i, t)))
-      inside_ += weight;
   worst_.offer(block, i, score_.rows + i, distance(block.targets.row(i), scores_.row(i)),
                scores_.row(i));
   for (Index t = 0; t < model_.outputs(); ++t)
@@ -164,8 +180,8 @@ Score Scorer::finish() {
     score_.log_loss = log_loss_ / score_.weight;
     score_.calibration = calibration_.finish();
   }
-  if (model_.variance)
-    score_.coverage = inside_ / (score_.weight * static_cast<double>(model_.outputs()));
+  intervals_.finish(score_.weight, score_);
+  score_.coverage = coverage90(score_);
   score_.worst = worst_.take();
   return std::move(score_);
 }
