@@ -57,9 +57,11 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   Params common_options = arguments.map_options;
   const auto sizes = parse_sizes(take_option(common_options, "features", kSizes));
   const auto specs = with_common_options(parse_specs(arguments.maps), common_options);
-  if (!fit.checkpoint.empty() || fit.variance || fit.noise != Noise::leave_one_out)
-    throw Error(ErrorKind::usage,
-                "a comparison keeps no models: no --checkpoint, no --variance, no --noise");
+  if (!fit.checkpoint.empty() || fit.variance || fit.noise != Noise::leave_one_out ||
+      fit.intervals != Intervals::none)
+    throw Error(
+        ErrorKind::usage,
+        "a comparison keeps no models: no --checkpoint, no --variance, no --noise, no --intervals");
   if (!arguments.test_labels.empty() && arguments.test.empty())
     throw Error(ErrorKind::usage, "--test-labels goes with --test");
   if (!arguments.test.empty() && arguments.compare_options.contains("holdout"))
@@ -120,7 +122,7 @@ void add_compare(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Comparison", list_options<CompareOptions>(), arguments->compare_options);
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->fit_options);
-  add_described(*command, "Options of maps", with_sizes(all_map_options(), kSizes),
+  add_described(*command, kMapOptions, with_sizes(all_map_options(), kSizes),
                 arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_compare(*arguments, common); }; });

@@ -36,7 +36,11 @@ std::vector<std::string> names_of(const Entries& entries) {
 std::vector<std::string> values_of(const CLI::Option& option) {
   const auto& names = option.get_lnames();
   const auto is = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
-  if (is("map")) return names_of(feature_maps());
+  if (is("map")) {
+    auto maps = names_of(feature_maps());
+    maps.insert(maps.begin(), {kAutoMap, kExactMap});
+    return maps;
+  }
   const std::string type = option.get_type_name();
   if (is("kernel") && type.find('|') == std::string::npos) return names_of(kernels());
   std::vector<std::string> values;

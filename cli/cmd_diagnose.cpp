@@ -16,11 +16,12 @@ struct DiagnoseArguments {
   Params data_options, diagnose_options, map_options;
 };
 
-void print_diagnosis(const Diagnosis& d, const std::string& note) {
+void print_diagnosis(const Diagnosis& d, const std::string& note, const std::string& why_map) {
   fmt::print("{}  {} rows of {}, {} columns\n", bold("sample  "), with_commas(d.sample),
              with_commas(d.rows), with_commas(d.cols));
   if (!note.empty()) fmt::print("          {}\n", note);
   fmt::print("{}  {}, {} seeds\n", bold("map     "), d.map, d.seeds.size());
+  if (!why_map.empty()) fmt::print("          {}\n", why_map);
   fmt::print("{}  lambda {:g}: statistical dimension {:.4g}, mean diagonal {:.4g}\n",
              bold("kernel  "), d.lambda, d.statistical_dimension, d.mean_diagonal);
   for (const auto& size : d.sizes) {
@@ -38,19 +39,27 @@ void print_diagnosis(const Diagnosis& d, const std::string& note) {
 }
 
 void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
-  const auto options = read_options<DiagnoseOptions>(arguments.diagnose_options, "kerf diagnose");
-  const auto data_options = read_input_options(arguments.data_options, "kerf diagnose", common);
-  const FeatureMapEntry& entry = find_feature_map(arguments.map);
+  auto options = read_options<DiagnoseOptions>(arguments.diagnose_options, "kerf diagnose");
+  const auto data_options = read_data_options(arguments.data_options, "kerf diagnose", common);
   Params params = arguments.map_options;
   const auto sizes = parse_sizes(take_option(params, "features", kSizes));
-  params = rows_as_they_are(entry.options(), std::move(params));
-  entry.complete(params);
+  if (arguments.map == kAutoMap) {  // what a fit would choose, of rows as a fit would scale them
+    params["features"] = std::to_string(sizes.back());
+    if (!arguments.diagnose_options.contains("scale")) options.scale = ScaleKind::automatic;
+  } else {
+    params = rows_as_they_are(find_feature_map(arguments.map).options(), std::move(params));
+  }
+  check_map_options(arguments.map, params);
   files_of(arguments, arguments.report).check();
-  const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale,
-                              sees_differences(arguments.map, params), progress);
-  const Diagnosis found = diagnose(*data.source, data.summary, arguments.map, params, sizes,
-                                   options, common.memory_limit(), progress);
+  const Context context{common.memory_limit(), terminal_progress(common.quiet)};
+  Dataset data = open_dataset(arguments.data, data_options,
+                              rng::Key{static_cast<std::uint64_t>(options.seed)}, context.progress);
+  ChosenFeatures chosen =
+      features_for(data, {arguments.map, params, options.scale, options.seed}, context);
+  chosen.options.erase("features");
+  options.scale = chosen.scale;
+  const Diagnosis found = diagnose(*data.source, data.summary, chosen.map, chosen.options, sizes,
+                                   options, context.memory_limit, context.progress);
   clear_progress();
   for (const auto& size : found.sizes)
     for (const auto& map : size.maps)
@@ -67,7 +76,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   if (common.json)
     fmt::print("{}\n", to_json(found));
   else if (!common.quiet)
-    print_diagnosis(found, input_note(arguments.data_options, data.encoding));
+    print_diagnosis(found, input_note(arguments.data_options, data.encoding), chosen.reason);
 }
 
 }  // namespace
@@ -80,16 +89,16 @@ void add_diagnose(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf diagnose data.csv --target price --map arccos --features 256,1024,4096 "
       "--report arccos.html\n"
       "  kerf diagnose data.csv --map ntk-rf --lambda 1e-5 --sample 10000 --seeds 1 --json");
-  add_option(*command, "DATA", arguments->data,
-             "rows; every column is input unless --target says which one is not")
+  add_option(*command, "DATA", arguments->data, "rows; the target, if there is one, is left out")
       .required();
-  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps` [rff]")
+  add_option(*command, "--map", arguments->map,
+             "feature map, see `kerf maps`; auto: chosen for the target [rff]")
       .type_name("NAME");
   add_option(*command, "--report", arguments->report, "an HTML page about it").output_file();
   add_described(*command, "Diagnosis", list_options<DiagnoseOptions>(),
                 arguments->diagnose_options);
-  add_described(*command, "Data", input_options(), arguments->data_options);
-  add_described(*command, "Options of maps", as_rows_are(with_sizes(all_map_options(), kSizes)),
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, kMapOptions, as_rows_are(with_sizes(all_map_options(), kSizes)),
                 arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_diagnose(*arguments, common); }; });

@@ -105,6 +105,7 @@ Json fit_json(const FitArguments& arguments, const Dataset& data, const DataSumm
       {"peak_memory_bytes", peak_memory()},
       {"model", arguments.output},
   };
+  if (model.conformal) json["calibration_rows"] = model.conformal->rows();
   if (!report.lambda_per_target.empty()) json["lambda_per_target"] = report.lambda_per_target;
   if (report.passes > 0) {
     json["passes"] = report.passes;
@@ -273,6 +274,7 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf fit data_batch_*.bin.xz --per-image --zca 0.1 --flip   images, whitened\n"
       "  kerf fit data.csv --holdout 0.2 --features auto    as many features as pay\n"
       "  kerf fit data.csv --test test.csv --report fit.html   a page to look at\n"
+      "  kerf fit data.csv --intervals conformal            then: kerf predict ... --interval 0.9\n"
       "  kerf fit data.csv --map exact --kernel ntk --depth 3 --test test.csv");
   add_option(
       *command, "DATA", arguments->data,
@@ -301,7 +303,7 @@ void add_fit(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Images", list_options<AugmentOptions>(),
                 arguments->task.augment_options);
   add_described(*command, "Training", list_options<FitOptions>(), arguments->task.fit_options);
-  add_described(*command, "Options of maps", all_map_options(), arguments->task.map_options);
+  add_described(*command, kMapOptions, all_map_options(), arguments->task.map_options);
   when_asked(*command, [=, &common, &run] { run = [=, &common] { run_fit(*arguments, common); }; });
 }
 

@@ -21,6 +21,13 @@ std::string what_is_stored(const Model& model) {
   return stored;
 }
 
+/// Whether `predict --interval` can be had, and of which kind.
+Json intervals_json(const Model& model) {
+  if (!model.conformal && !model.variance) return {};
+  return {{"kind", model.conformal ? "conformal" : "normal"},
+          {"calibration_rows", model.conformal ? Json(model.conformal->rows()) : Json()}};
+}
+
 void run_info(const std::string& path, const Common& common) {
   const Model model = load_model(path);
   const auto& training = model.training;
@@ -40,6 +47,7 @@ void run_info(const std::string& path, const Common& common) {
                  {"validation", training.cv_error ? Json(training.validation) : Json()},
                  {"metric", training.cv_error ? Json(training.metric) : Json()},
                  {"quality", quality_json(training.quality)},
+                 {"intervals", intervals_json(model)},
                  {"command", training.command},
                  {"asked", Json(training.asked.to_json())},
                  {"version", training.version}};
@@ -66,6 +74,8 @@ void run_info(const std::string& path, const Common& common) {
                                              printable(training.metric), *training.cv_error)
                                : ", as given");
   if (training.quality) fmt::print("{}  {}\n", bold("quality "), describe(*training.quality));
+  if (const std::string intervals = describe_intervals(model); !intervals.empty())
+    fmt::print("{}  {}\n", bold("interval"), intervals);
   fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),
              with_commas(model.linear.weights.rows() * model.linear.weights.cols()));
   if (!training.command.empty())
@@ -79,21 +89,67 @@ Json option_json(const OptionInfo& option) {
   return json;
 }
 
+/// A line of a list: a map or kernel with its options.
+struct Listed {
+  std::string name, summary;
+  std::vector<OptionInfo> options;
+};
+
 template <class Entries>
-void run_list(const Entries& entries, const char* word, const Common& common) {
+std::vector<Listed> listed(const Entries& entries) {
+  std::vector<Listed> list;
+  for (const auto& entry : entries) list.push_back({entry.name, entry.summary, entry.options()});
+  return list;
+}
+
+/// The registered maps, and the two words that --map takes besides.
+std::vector<Listed> all_maps() {
+  std::vector<Listed> list = listed(feature_maps());
+  list.insert(list.begin(),
+              {{kAutoMap, "the map, its kernel and their options are chosen for the data", {}},
+               {kExactMap, "no features: the kernel itself, see `kerf kernels` (fit)", {}}});
+  return list;
+}
+
+/// All of them, or those that are named.
+void run_list(std::vector<Listed> entries, const std::vector<std::string>& asked,
+              const std::string& word, const Common& common) {
+  if (!asked.empty()) {
+    std::vector<std::string> names;
+    for (const Listed& entry : entries) names.push_back(entry.name);
+    for (const std::string& name : asked)
+      if (std::ranges::find(names, name) == names.end())
+        throw Error(ErrorKind::usage,
+                    fmt::format("there is no '{}' among the {}{}; they are {}", name, word,
+                                did_you_mean(name, names), fmt::join(names, ", ")));
+    std::erase_if(entries, [&](const Listed& entry) {
+      return std::ranges::find(asked, entry.name) == asked.end();
+    });
+  }
   Json json = Json::array();
-  for (const auto& entry : entries) {
+  for (const Listed& entry : entries) {
     Json options = Json::array();
-    for (const auto& option : entry.options()) options.push_back(option_json(option));
+    for (const auto& option : entry.options) options.push_back(option_json(option));
     json.push_back({{"name", entry.name}, {"summary", entry.summary}, {"options", options}});
     if (common.json) continue;
     fmt::print("{}  {}\n", bold(fmt::format("{:<12}", entry.name)), entry.summary);
-    for (const auto& option : entry.options())
+    for (const auto& option : entry.options)
       fmt::print("    --{:<14} {}{} [{}]\n", option.name, option.help,
                  option.choices.empty() ? "" : fmt::format(": {}", fmt::join(option.choices, "|")),
                  option.default_value);
   }
   if (common.json) print_json({{word, json}});
+}
+
+void add_list(CLI::App& app, Common& common, std::function<void()>& run, const std::string& word,
+              const std::string& summary, std::vector<Listed> (*entries)()) {
+  const auto asked = std::make_shared<std::vector<std::string>>();
+  CLI::App* command =
+      add_command(app, common, word, summary, fmt::format("  kerf {0}\n  kerf {0} NAME", word));
+  add_option(*command, "NAME", *asked, "those of this name only");
+  when_asked(*command, [=, &common, &run] {
+    run = [=, &common] { run_list(entries(), *asked, word, common); };
+  });
 }
 
 }  // namespace
@@ -107,10 +163,9 @@ void add_info(CLI::App& app, Common& common, std::function<void()>& run) {
 }
 
 void add_lists(CLI::App& app, Common& common, std::function<void()>& run) {
-  when_asked(*add_command(app, common, "maps", "list the feature maps and their options", ""),
-             [&] { run = [&] { run_list(feature_maps(), "maps", common); }; });
-  when_asked(*add_command(app, common, "kernels", "list the exact kernels and their options", ""),
-             [&] { run = [&] { run_list(kernels(), "kernels", common); }; });
+  add_list(app, common, run, "maps", "list the feature maps and their options", all_maps);
+  add_list(app, common, run, "kernels", "list the exact kernels and their options",
+           [] { return listed(kernels()); });
 }
 
 }  // namespace kerf::cli

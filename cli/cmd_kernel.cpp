@@ -55,7 +55,7 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
       .writes(arguments.output)
       .check();
   const Progress progress = terminal_progress(common.quiet);
-  const auto data_options = read_input_options(arguments.data_options, "kerf kernel", common);
+  const auto data_options = read_data_options(arguments.data_options, "kerf kernel", common);
   Dataset data = open_dataset(arguments.data, data_options,
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);
   const bool wide = arguments.precision == "double" && !data.summary.is_sparse;
@@ -104,8 +104,7 @@ void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
                                   "  kerf kernel data.csv --kernel ntk --depth 3 -o K.npy\n"
                                   "  kerf kernel test.csv --against train.csv --kernel gaussian "
                                   "--bandwidth 2 --precision double -o K.npy");
-  add_option(*command, "DATA", arguments->data,
-             "files; every column is input unless --target says otherwise")
+  add_option(*command, "DATA", arguments->data, "files; the target, if rows have one, is left out")
       .required();
   add_option(*command, "--against", arguments->against,
              "rows for the matrix's columns (default: DATA itself)")
@@ -117,7 +116,7 @@ void add_kernel(CLI::App& app, Common& common, std::function<void()>& run) {
   add_option(*command, "--precision", arguments->precision,
              "of arithmetic and output, and of dense rows; sparse rows are single [single]")
       .type_name("single|double");
-  add_described(*command, "Data", input_options(), arguments->data_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Kernel",
                 with_default(only(list_options<FitOptions>(), {"scale", "seed"}), "scale", "none"),
                 arguments->scale_options);

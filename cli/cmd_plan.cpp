@@ -96,7 +96,7 @@ void add_plan(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   // What plan finds is not listed, but whoever gives it is told so.
   add_described(*command, "", only(all_map_options(), {"features"}), arguments->map_options);
-  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  add_described(*command, kMapOptions, all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_plan(*arguments, common); }; });
 }

@@ -18,10 +18,9 @@ struct SelectArguments {
 
 void run_select(const SelectArguments& arguments, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
-  const FeatureMapEntry& entry = find_feature_map(arguments.map);
+  check_map_options(arguments.map, arguments.map_options);
   const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
-  const auto data_options = read_input_options(arguments.data_options, "kerf select", common);
-  entry.complete(arguments.map_options);
+  const auto data_options = read_data_options(arguments.data_options, "kerf select", common);
   files_of(arguments, arguments.output).check();
   const Progress progress = terminal_progress(common.quiet);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
@@ -43,7 +42,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
         {{"rows", data.summary.rows},
          {"budget", options.budget},
          {"method", name_of(options.method)},
-         {"map", arguments.map},
+         {"map", selected.map},
          {"options", options_json(selected.options)},
          {"lambda", greedy ? Json(design.ridge / static_cast<double>(options.budget)) : Json()},
          {"explained", greedy ? Json(explained / design.total) : Json()},
@@ -69,19 +68,19 @@ void add_select(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf select unlabelled.csv --map arccos --budget 200 -o rows.txt\n"
       "  kerf select train-images-idx3-ubyte.gz --map ntk-rf --budget 1000 -o rows.txt\n"
       "  kerf select data.csv --target price --map rff --method kmeans++ -o rows.txt");
-  add_option(*command, "DATA", arguments->data,
-             "rows; every column is input unless --target says which one is not")
+  add_option(*command, "DATA", arguments->data, "rows; the target, if there is one, is left out")
       .required();
   add_option(*command, "-o,--out", arguments->output,
              "file for the chosen rows, counted from 0, best first")
       .output_file()
       .required();
-  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps`")
+  add_option(*command, "--map", arguments->map,
+             "feature map, see `kerf maps`; auto: chosen for the target")
       .type_name("NAME")
       .required();
   add_described(*command, "Selection", list_options<SelectOptions>(), arguments->select_options);
-  add_described(*command, "Data", input_options(), arguments->data_options);
-  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
+  add_described(*command, kMapOptions, all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_select(*arguments, common); }; });
 }

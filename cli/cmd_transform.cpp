@@ -76,18 +76,24 @@ Json with_model(const TransformArguments& arguments, const Common& common,
 }
 
 Json with_map(const TransformArguments& arguments, const Common& common, const Progress& progress) {
-  const FeatureMapEntry& entry = find_feature_map(arguments.map);
   auto fit_options = read_options<FitOptions>(arguments.fit_options, "kerf transform");
-  if (!arguments.fit_options.contains("scale")) fit_options.scale = ScaleKind::none;
-  const Params options = rows_as_they_are(entry.options(), arguments.map_options);
-  entry.complete(options);
-  const auto data_options = read_input_options(arguments.data_options, "kerf transform", common);
+  Params options = arguments.map_options;
+  if (arguments.map != kAutoMap) {
+    if (!arguments.fit_options.contains("scale")) fit_options.scale = ScaleKind::none;
+    options = rows_as_they_are(find_feature_map(arguments.map).options(), std::move(options));
+  }
+  check_map_options(arguments.map, options);
+  const auto data_options = read_data_options(arguments.data_options, "kerf transform", common);
   const auto seed = static_cast<std::uint64_t>(fit_options.seed);
   Dataset data = open_dataset(arguments.data, data_options, rng::Key{seed}, progress);
-  settle_columns(data, fit_options.scale);
-  const Scaling scaling = make_scaling(fit_options.scale, data.summary);
-  const Params complete = entry.complete(resolve_automatic(entry, options, data.summary, scaling));
-  Recipe recipe{arguments.map, complete, seed, data.summary.cols};
+  const ChosenFeatures chosen =
+      features_for(data, {arguments.map, std::move(options), fit_options.scale, fit_options.seed},
+                   {common.memory_limit(), progress});
+  const Scaling scaling = make_scaling(chosen.scale, data.summary);
+  const FeatureMapEntry& entry = find_feature_map(chosen.map);
+  const Params complete =
+      entry.complete(resolve_automatic(entry, chosen.options, data.summary, scaling));
+  Recipe recipe{chosen.map, complete, seed, data.summary.cols};
   ScaledSource scaled(*data.source, scaling);
   recipe.fit(scaled, common.memory_limit(), progress);
   const auto map = recipe.make(common.memory_limit());
@@ -101,10 +107,10 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
                                       all_zero = all_zero && is_zero(z);
                                     });
   if (all_zero && rows > 0 && !common.quiet)
-    fmt::print(stderr, "kerf: warning: {}\n", zero_features_warning(arguments.map));
+    fmt::print(stderr, "kerf: warning: {}\n", zero_features_warning(chosen.map));
   Json json = {{"rows", rows},
                {"features", map->out_dim()},
-               {"map", arguments.map},
+               {"map", chosen.map},
                {"options", options_json(complete)},
                {"output", arguments.output}};
   const std::string note = input_note(arguments.data_options, data.encoding);
@@ -143,21 +149,22 @@ void add_transform(CLI::App& app, Common& common, std::function<void()>& run) {
       add_command(app, common, "transform", "write the features of rows (float32 npy, csv)",
                   "  kerf transform data.csv --map rff --features 1024 --bandwidth 2 -o Z.npy\n"
                   "  kerf transform data.csv --model model.kerf -o Z.npy");
-  add_option(*command, "DATA", arguments->data,
-             "files; every column is input unless --target says otherwise")
+  add_option(*command, "DATA", arguments->data, "files; the target, if rows have one, is left out")
       .required();
   add_option(*command, "-o,--out", arguments->output,
              "npy file, rows x features, or text if it ends in .csv")
       .output_file()
       .required();
-  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps`").type_name("NAME");
+  add_option(*command, "--map", arguments->map,
+             "feature map, see `kerf maps`; auto: chosen for the target, rows scaled as in fit")
+      .type_name("NAME");
   add_option(*command, "--model", arguments->model, "the features of a trained model")
       .type_name("FILE");
-  add_described(*command, "Data", input_options(), arguments->data_options);
+  add_described(*command, "Data", list_options<DataOptions>(), arguments->data_options);
   add_described(*command, "Features",
                 with_default(only(list_options<FitOptions>(), {"scale", "seed"}), "scale", "none"),
                 arguments->fit_options);
-  add_described(*command, "Options of maps", all_map_options(), arguments->map_options);
+  add_described(*command, kMapOptions, all_map_options(), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
 }

@@ -195,15 +195,6 @@ std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::s
   return options;
 }
 
-std::vector<OptionInfo> input_options() {
-  return with_default(list_options<DataOptions>(), "target", "none");
-}
-
-DataOptions read_input_options(Params given, const std::string& command, const Common& common) {
-  given.try_emplace("target", "none");
-  return read_data_options(given, command, common);
-}
-
 DataOptions read_data_options(const Params& given, const std::string& command,
                               const Common& common) {
   auto options = read_options<DataOptions>(given, command);
@@ -217,12 +208,12 @@ void warn_of_far_rows(Index far_rows, Index rows, const Common& common) {
 }
 
 std::string input_note(const Params& given, const Encoding& encoding) {
-  if (given.contains("target") || encoding.kind != SourceKind::table) return "";
-  const auto inputs = std::ranges::count_if(encoding.columns, [](const EncodedColumn& column) {
-    return column.role == Role::number || column.role == Role::category;
-  });
-  return fmt::format("all {} columns are inputs; --target names one that is not",
-                     with_commas(inputs));
+  if (given.contains("target") || encoding.targets.empty()) return "";
+  const Index column = encoding.targets[0];
+  return fmt::format(
+      "{} is taken for the target, as in kerf fit, and left out (--target none: every column is an "
+      "input)",
+      column_label(encoding.columns[column].name, column));
 }
 
 void tell_unknown(const EncodedSource& source, const Common& common, Json* json) {

@@ -87,6 +87,11 @@ Option add_flag(CLI::App& command, const std::string& name, bool& value, const s
 /// What happens when the user asks for this command.
 void when_asked(CLI::App& command, std::function<void()> then);
 
+/// The group of options that some maps have.
+inline const std::string kMapOptions = "Options of maps";
+/// Before help is printed: of that group what the map of --map has, or a line for each map.
+void show_options_of_maps(CLI::App& command, const std::vector<std::string>& arguments);
+
 /// One flag for each option; what the user gives goes to `params`, unset ones stay out of it.
 void add_described(CLI::App& command, const std::string& group,
                    const std::vector<OptionInfo>& options, Params& params);
@@ -107,14 +112,11 @@ std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::s
 /// What is left to say about files that come to a model, which knows its columns.
 inline const std::vector<std::string> kReadingOptions = {"delimiter", "header", "rows"};
 
-/// The options of data for commands that take every column as input unless --target names one that
-/// is not, and how they are read.
-std::vector<OptionInfo> input_options();
-DataOptions read_input_options(Params given, const std::string& command, const Common& common);
-/// The options of data of the other commands.
+/// What is said about files of rows.
 DataOptions read_data_options(const Params& given, const std::string& command,
                               const Common& common);
-/// "all 5 columns are inputs; ...", for the summary of such a command; "" if --target was given.
+/// Which column is left out as the target, for commands that look at inputs only; "" if --target was
+/// given, or rows have none.
 std::string input_note(const Params& given, const Encoding& encoding);
 /// A line on standard error, unless --quiet, if rows have numbers far outside the range of training.
 void warn_of_far_rows(Index far_rows, Index rows, const Common& common);

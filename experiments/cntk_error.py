@@ -35,7 +35,7 @@ def measure(experiment, exact, x, name, options, seeds):
     matrices, seconds = [], []
     for seed in seeds:
         start = time.monotonic()
-        experiment.kerf("transform", path, "--map", name, "--depth", 3, "--seed", seed, "-o", out, *options)
+        experiment.kerf("transform", path, "--target", "none", "--map", name, "--depth", 3, "--seed", seed, "-o", out, *options)
         seconds.append(time.monotonic() - start)
         z = np.load(out).astype(np.float64)
         matrices.append(z @ z.T)
@@ -50,7 +50,7 @@ def measure(experiment, exact, x, name, options, seeds):
 def run(experiment):
     x = crops(experiment, 20 if experiment.quick else 60)
     np.save(experiment.scratch / "x.npy", x)
-    experiment.kerf("kernel", experiment.scratch / "x.npy", "--kernel", "cntk", "--depth", 3, "--precision", "double", "-o", experiment.scratch / "k.npy")
+    experiment.kerf("kernel", experiment.scratch / "x.npy", "--target", "none", "--kernel", "cntk", "--depth", 3, "--precision", "double", "-o", experiment.scratch / "k.npy")
     exact = np.load(experiment.scratch / "k.npy")
     seeds = range(1, 4 if experiment.quick else 11)
     for name, sizes in SIZES.items():

@@ -7,14 +7,14 @@ import numpy as np
 def kernel(experiment, x, *options):
     """The exact kernel matrix of the rows of x, in double."""
     np.save(experiment.scratch / "x.npy", x.astype(np.float32))
-    experiment.kerf("kernel", experiment.scratch / "x.npy", "--precision", "double", "-o", experiment.scratch / "k.npy", *options)
+    experiment.kerf("kernel", experiment.scratch / "x.npy", "--target", "none", "--precision", "double", "-o", experiment.scratch / "k.npy", *options)
     return np.load(experiment.scratch / "k.npy")
 
 
 def features(experiment, x, *options):
     """The features of the rows of x; every option is the program's."""
     np.save(experiment.scratch / "x.npy", x.astype(np.float32))
-    experiment.kerf("transform", experiment.scratch / "x.npy", "-o", experiment.scratch / "z.npy", *options)
+    experiment.kerf("transform", experiment.scratch / "x.npy", "--target", "none", "-o", experiment.scratch / "z.npy", *options)
     return np.load(experiment.scratch / "z.npy").astype(np.float64)
 
 

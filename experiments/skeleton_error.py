@@ -26,7 +26,7 @@ def batches(experiment, count, size=128):
 
 def gram(experiment, x, seed, *flags):
     np.save(experiment.scratch / "x.npy", x)
-    experiment.kerf("transform", experiment.scratch / "x.npy", "-o", experiment.scratch / "z.npy", "--seed", seed, *flags)
+    experiment.kerf("transform", experiment.scratch / "x.npy", "--target", "none", "-o", experiment.scratch / "z.npy", "--seed", seed, *flags)
     z = np.load(experiment.scratch / "z.npy")
     return (z @ z.T).astype(np.float64)
 
@@ -48,7 +48,7 @@ def run(experiment):
         exact = []
         for x in rows:
             np.save(experiment.scratch / "x.npy", x)
-            experiment.kerf("kernel", experiment.scratch / "x.npy", "--image", IMAGE, "--kernel", "skeleton", "--skeleton", skeleton, "--precision", "double",
+            experiment.kerf("kernel", experiment.scratch / "x.npy", "--target", "none", "--image", IMAGE, "--kernel", "skeleton", "--skeleton", skeleton, "--precision", "double",
                             "-o", experiment.scratch / "k.npy")
             exact.append(np.load(experiment.scratch / "k.npy"))
         exact = np.array(exact).ravel()

@@ -101,7 +101,7 @@ def run(experiment):
                 errors = []
                 for seed in range(1, seeds + 1):
                     out = experiment.scratch / "z.npy"
-                    subprocess.run([experiment.arguments.kerf, "transform", str(file), *options, "--features", str(features),
+                    subprocess.run([experiment.arguments.kerf, "transform", str(file), "--target", "none", *options, "--features", str(features),
                                     "--bandwidth", repr(bandwidth), "--seed", str(seed), "-o", str(out), "--quiet"], check=True)
                     z = np.load(out)
                     errors.append(norm(lambda v: k @ v - z @ (z.T @ v), len(x)) / scale)

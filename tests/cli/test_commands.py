@@ -65,7 +65,7 @@ def test_columns_are_matched_by_name(kerf, model, tmp_path):
 
 def test_features_are_the_same_bits_for_any_threads_and_from_a_model(kerf, tmp_path):
     data = DATA / "breast_cancer_train.csv"
-    options = ["--drop", "diagnosis", "--map", "rff", "--features", "130", "--bandwidth", "300", "--seed", "7"]
+    options = ["--map", "rff", "--features", "130", "--bandwidth", "300", "--seed", "7"]
     for threads in ("1", "2"):
         assert kerf("transform", data, *options, "--threads", threads, "-o", f"z{threads}.npy").code == 0
     one, two = np.load(tmp_path / "z1.npy"), np.load(tmp_path / "z2.npy")
@@ -85,19 +85,19 @@ def test_predictions_are_the_same_bits_for_any_threads(kerf):
 def test_kernel_matrices(kerf, tmp_path):
     rows = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [-1, 0.5, 2], [2, -1, 0.25]])
     np.savetxt(tmp_path / "x.csv", rows, delimiter=",")
-    kerf("kernel", "x.csv", "--kernel", "gaussian", "--bandwidth", "1", "--precision", "double", "-o", "k.npy")
+    kerf("kernel", "x.csv", "--target", "none", "--kernel", "gaussian", "--bandwidth", "1", "--precision", "double", "-o", "k.npy")
     exact = np.exp(-((rows[:, None] - rows[None]) ** 2).sum(-1) / 2)
     assert np.allclose(np.load(tmp_path / "k.npy"), exact, rtol=1e-12, atol=0)
-    kerf("kernel", "x.csv", "--kernel", "ntk", "--depth", "2", "--precision", "double", "-o", "n.npy")
+    kerf("kernel", "x.csv", "--target", "none", "--kernel", "ntk", "--depth", "2", "--precision", "double", "-o", "n.npy")
     # Values of another implementation (landscape: Theta_2, first row).
     assert np.allclose(np.load(tmp_path / "n.npy")[0], [3, 0.685708636283, 2.525059991594, 0.855098976997, 5.234584259178], rtol=1e-11)
-    kerf("kernel", "x.csv", "--against", "x.csv", "--kernel", "arccos", "-o", "a.npy")
+    kerf("kernel", "x.csv", "--target", "none", "--against", "x.csv", "--kernel", "arccos", "-o", "a.npy")
     assert np.load(tmp_path / "a.npy").dtype == np.float32
 
 
 def test_features_reproduce_their_kernel(kerf, tmp_path):
-    kerf("transform", DATA / "iris_train.csv", "--drop", "species", "--map", "arccos", "--features", "8192", "-o", "z.npy")
-    kerf("kernel", DATA / "iris_train.csv", "--drop", "species", "--kernel", "arccos", "--precision", "double", "-o", "k.npy")
+    kerf("transform", DATA / "iris_train.csv", "--map", "arccos", "--features", "8192", "-o", "z.npy")
+    kerf("kernel", DATA / "iris_train.csv", "--kernel", "arccos", "--precision", "double", "-o", "k.npy")
     z, k = np.load(tmp_path / "z.npy").astype(float), np.load(tmp_path / "k.npy")
     # Var <= 6 k(x,x) k(y,y)/m an entry (arc_cosine_features.h); the mean over entries cannot exceed it.
     size = np.sqrt(np.outer(np.diag(k), np.diag(k)))

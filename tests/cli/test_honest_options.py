@@ -49,13 +49,13 @@ def test_options_that_the_choice_of_a_map_leaves_no_room_for(kerf, model):
     check(kerf("fit", IRIS, "--map", "exact", "--kernel", "ntk", "--solver", "pcg"), 2, ["exact", "pcg"])
 
 
-def test_commands_without_a_target_say_so(kerf):
+def test_every_command_has_the_target_of_fit_and_says_so(kerf):
     for command in (["select", IRIS, "--map", "rff", "--budget", "3", "-o", "r.txt"], ["diagnose", IRIS, "--seeds", "1", "--features", "16"],
                     ["kernel", IRIS, "-o", "k.npy"], ["transform", IRIS, "--map", "rff", "-o", "z.npy"]):
         (line,) = [line for line in kerf(command[0], "--help").out.replace("\n   ", " ").splitlines() if line.startswith("  --target")]
-        assert line.rstrip().endswith("[none]"), line
-        assert "all 5 columns are inputs" in kerf(*command).out
-        assert "are inputs" not in kerf(*command, "--target", "species").out
+        assert line.rstrip().endswith("[last]"), line
+        assert "'species' is taken for the target" in kerf(*command).out
+        assert "is taken for" not in kerf(*command, "--target", "species").out + kerf(*command, "--target", "none").out
 
 
 def test_the_test_file_is_looked_at_before_training(kerf, tmp_path):

@@ -164,7 +164,7 @@ def test_compare_refuses_before_it_fits(kerf):
 
 
 def test_help_shows_the_defaults_that_hold(kerf):
-    text = kerf("diagnose", "--help").out
+    text = kerf("diagnose", "--help", "--map", "rff").out
     assert "numbers of features, as in 256,1024 [1024]" in " ".join(text.split())
 
 

@@ -93,10 +93,11 @@ def test_a_map_of_zeros_is_said(kerf, tmp_path):
 def test_plan_and_compare_say_that_maps_are_of_zeros(kerf, tmp_path):
     small_table(tmp_path / "rows.csv")
     network = ["--depth", "6", "--bias", "0"]
-    for target in (["--kernel-error", "0.5"], ["--validation-error", "0.5"]):
+    for target in (["--kernel-error", "1.5"], ["--validation-error", "4"]):  # which features of zeros meet: no size is named
         plan = kerf("plan", "rows.csv", "--map", "grad-rf", *network, *target, "--most", "64", "--seeds", "6", "--json", "--report", "plan.html")
         assert "are 0 on these rows" in plan.err and any("6 maps of" in words for words in plan.json["warnings"]), plan.err
         assert "are 0 on these rows" in (tmp_path / "plan.html").read_text()
+        assert plan.json.get("features") is None and "features that are all 0" in plan.json["reason"], plan.out
     compare = kerf("compare", "rows.csv", "--maps", "grad-rf,rff", "--features", "32", *network, "--seeds", "6", "--json", "--report", "compare.html")
     (words,) = compare.json["warnings"]
     assert words.split(" of ")[1] == "6 maps" and "grad-rf" in words and words in compare.err.replace("kerf: warning: ", "")

@@ -89,3 +89,16 @@ def test_every_map_and_kernel_is_documented():
 
 def test_no_package_is_missing_from_the_install_script():
     assert shutil.which("sh") and (ROOT / "tools" / "install-deps").stat().st_mode & 0o111
+
+
+def test_pages_agree_about_maps_for_sparse_rows():
+    """The guide recommended ntk-sketch for sparse rows, and docs/ntk.md forbade it."""
+    for page in ("guide", "ntk"):
+        (line,) = [line for line in (ROOT / "docs" / f"{page}.md").read_text().splitlines() if line.startswith("| `ntk-sketch` |") and "sparse" in line]
+        assert "not for sparse rows" in line.lower()
+
+
+def test_published_figures_of_gradients_stand_at_their_own_sizes():
+    """GradRF's were shown at the dimensions of CNTKSketch."""
+    text = (ROOT / "experiments" / "cntk_accuracy.py").read_text()
+    assert {size for size in re.findall(r'\("grad", (\d+)\)', text)} == {"9328", "17040", "42816"}

@@ -7,7 +7,8 @@
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/features/automatic.h"
-#include "kerf/learn/fit/journey.h"
+#include "kerf/learn/fit/chosen_features.h"
+#include "kerf/model/model.h"
 
 namespace kerf::detail {
 namespace {
@@ -33,14 +34,17 @@ Matrix<float> all_features(Dataset& data, const Scaling& scaling, const FeatureM
 
 SelectedRows select_rows(Dataset& data, const std::string& map_name, const Params& map_options,
                          const SelectOptions& options, const Context& context) {
-  const FeatureMapEntry& entry = find_feature_map(map_name);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
-  settle_columns(data, options.scale, sees_differences(map_name, map_options));
-  const Scaling scaling = make_scaling(options.scale, data.summary);
+  const ChosenFeatures chosen =
+      features_for(data, {map_name, map_options, options.scale, options.seed}, context);
+  const FeatureMapEntry& entry = find_feature_map(chosen.map);
+  const Scaling scaling = make_scaling(chosen.scale, data.summary);
   SelectedRows selected;
-  selected.options = entry.complete(resolve_automatic(entry, map_options, data.summary, scaling));
+  selected.map = chosen.map;
+  selected.options =
+      entry.complete(resolve_automatic(entry, chosen.options, data.summary, scaling));
   const auto map =
-      Recipe{map_name, selected.options, key.value, data.summary.cols}.make(context.memory_limit);
+      Recipe{chosen.map, selected.options, key.value, data.summary.cols}.make(context.memory_limit);
   require_memory(
       design_bytes(data.summary.rows, map->out_dim(), std::min(options.budget, data.summary.rows)),
       context.memory_limit,

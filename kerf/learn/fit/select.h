@@ -36,10 +36,11 @@ struct SelectOptions {
 struct SelectedRows {
   std::vector<Index> rows;  ///< their numbers in the files, from 0, in the order of the choice
   Design design;
-  Params options;  ///< of the map: complete
+  std::string map;  ///< as named, or chosen
+  Params options;   ///< of it: complete
 };
 
-/// Error (usage) for a wrong map or option, Error (memory) where the features of all rows do not fit.
+/// `map` may be auto, where the data have a target.  Error (usage) for a wrong map or option, Error (memory) where the features of all rows do not fit.
 SelectedRows select_rows(Dataset& data, const std::string& map, const Params& map_options,
                          const SelectOptions& options, const Context& context = {});
 

@@ -1,0 +1,75 @@
+// What --help shows of options that belong to some maps only: those of the map that is named, or a
+// line for each map.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "cli/command.h"
+
+namespace kerf::cli {
+namespace {
+
+/// The value of --map among the arguments; "": there is none.
+std::string map_in(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].starts_with("--map=")) return arguments[i].substr(6);
+    if (arguments[i] == "--map" && i + 1 < arguments.size()) return arguments[i + 1];
+  }
+  return "";
+}
+
+using Choice = std::vector<std::pair<std::string, std::vector<OptionInfo>>>;
+
+/// Every map that the command may take, with its options.
+Choice maps_with_options() {
+  Choice maps;
+  for (const auto& entry : feature_maps()) maps.emplace_back(entry.name, entry.options());
+  OptionInfo kernel{"kernel", OptionType::choice, "", ""};
+  for (const auto& entry : kernels()) kernel.choices.emplace_back(entry.name);
+  maps.emplace_back(kExactMap, all_kernel_options());
+  maps.back().second.push_back(std::move(kernel));
+  return maps;
+}
+
+}  // namespace
+
+void show_options_of_maps(CLI::App& command, const std::vector<std::string>& arguments) {
+  std::vector<CLI::Option*> options;
+  for (CLI::Option* option : command.get_options())
+    if (option->get_group() == kMapOptions) options.push_back(option);
+  if (options.empty()) return;
+  const auto has = [](const std::vector<OptionInfo>& own, const CLI::Option* option) {
+    return std::ranges::find(own, option->get_lnames()[0], &OptionInfo::name) != own.end();
+  };
+  const auto choices_of = [](const std::vector<OptionInfo>& own, const CLI::Option* option) {
+    return std::ranges::find(own, option->get_lnames()[0], &OptionInfo::name)->choices;
+  };
+  const Choice maps = maps_with_options();
+  const std::string asked = map_in(arguments);
+  const auto named = std::ranges::find(maps, asked, &Choice::value_type::first);
+  std::string table = fmt::format(
+      "Options of maps (`kerf {0} --help --map rff` or `kerf maps rff` says what they mean):\n",
+      command.get_name());
+  if (named != maps.end()) {
+    for (CLI::Option* option : options) {
+      const bool own = has(named->second, option);
+      option->group(own ? "Options of " + asked : "");
+      if (own && !choices_of(named->second, option).empty())  // other maps may have more
+        option->type_name(fmt::format("{}", fmt::join(choices_of(named->second, option), "|")));
+    }
+    return;
+  }
+  for (CLI::Option* option : options) option->group("");
+  for (const auto& [name, own] : maps) {
+    std::string flags;
+    for (const CLI::Option* option : options)
+      if (has(own, option)) flags += " --" + option->get_lnames()[0];
+    if (!flags.empty()) table += fmt::format("  {:<13}{}\n", name, flags);
+  }
+  command.footer(table + "\n" + command.get_footer());
+}
+
+}  // namespace kerf::cli

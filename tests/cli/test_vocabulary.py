@@ -1,0 +1,34 @@
+"""One vocabulary: auto, names of maps and the target mean the same in every command."""
+import numpy as np
+
+from conftest import DATA
+
+
+def test_auto_is_a_map_of_every_command_that_takes_one(kerf, tmp_path):
+    wine = DATA / "wine_train.csv"
+    fit = kerf("fit", wine, "--features", "64", "--json").json  # with features, not the kernel itself
+    assert kerf("transform", wine, "--map", "auto", "--features", "64", "-o", "z.npy", "--json").json["options"] == fit["options"]
+    assert kerf("transform", wine, "--model", "model.kerf", "-o", "m.npy").code == 0
+    assert np.load(tmp_path / "z.npy").tobytes() == np.load(tmp_path / "m.npy").tobytes()
+    diagnosis = kerf("diagnose", wine, "--map", "auto", "--features", "64", "--seeds", "1", "--json").json
+    assert diagnosis["map"] == fit["map"] and diagnosis["options"] == fit["options"]
+    selected = kerf("select", wine, "--map", "auto", "--features", "64", "--budget", "5", "-o", "r.txt", "--json").json
+    assert selected["map"] == fit["map"] and selected["options"] == fit["options"]
+    refused = kerf("transform", wine, "--target", "none", "--map", "auto", "-o", "z.npy")
+    assert refused.code == 2 and "target" in refused.err
+
+
+def test_lists_and_help_speak_of_one_map(kerf):
+    names = [m["name"] for m in kerf("maps", "--json").json["maps"]]
+    assert names[:2] == ["auto", "exact"]
+    (rff,) = kerf("maps", "rff", "--json").json["maps"]
+    assert {o["name"] for o in rff["options"]} == {"kernel", "bandwidth", "features", "form"}
+    wrong = kerf("maps", "rf")
+    assert wrong.code == 2 and "did you mean 'rff'" in wrong.err
+    of_rff = kerf("fit", "--help", "--map", "rff").out
+    assert "Options of rff" in of_rff and "--bandwidth" in of_rff and "--depth N" not in of_rff and "cntk" not in of_rff.split("Examples:")[0]
+    plain = kerf("fit", "--help").out
+    assert "kerf maps rff" in plain and "--depth N" not in plain
+    script = kerf("completion", "bash").out
+    assert "--map) words=\"auto exact rff" in script
+    assert "Exit codes: 0" in kerf("--help").out
