@@ -100,7 +100,10 @@ double normal_quantile(double level) {
   while (true) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) return high;
-    (std::erfc(middle / std::sqrt(2.0)) > 1 - level ? low : high) = middle;
+    const double x =
+        middle / std::sqrt(2.0);  // the function whose value is small: it has all digits
+    const bool below = level < 0.5 ? std::erf(x) < level : std::erfc(x) > 1 - level;
+    (below ? low : high) = middle;
   }
 }
 

@@ -335,6 +335,8 @@ class KernelRidge(_Learner):
         precision: Literal["single", "double"] = ...,
         variance: bool = ...,
         noise: Literal["leave-one-out", "likelihood"] = ...,
+        intervals: Literal["none", "conformal"] = ...,
+        calibration_part: float | Literal["auto"] = ...,
         checkpoint: str = ...,
         checkpoint_interval: float = ...,
         schedule: Literal["adagrad", "inverse", "constant"] = ...,
@@ -361,6 +363,7 @@ class KernelRidge(_Learner):
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
     def predict(self, X: Any, return_std: bool = ...) -> Any: ...
+    def predict_interval(self, X: Any, level: float = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = ...) -> KernelRidge: ...
 
 class KernelClassifier(_Learner):
@@ -420,6 +423,8 @@ class KernelClassifier(_Learner):
         precision: Literal["single", "double"] = ...,
         variance: bool = ...,
         noise: Literal["leave-one-out", "likelihood"] = ...,
+        intervals: Literal["none", "conformal"] = ...,
+        calibration_part: float | Literal["auto"] = ...,
         checkpoint: str = ...,
         checkpoint_interval: float = ...,
         schedule: Literal["adagrad", "inverse", "constant"] = ...,
@@ -449,4 +454,5 @@ class KernelClassifier(_Learner):
     def predict(self, X: Any) -> NDArray[Any]: ...
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> KernelClassifier: ...
     def predict_proba(self, X: Any) -> NDArray[numpy.float64]: ...
+    def predict_set(self, X: Any, level: float = ...) -> NDArray[numpy.bool_]: ...
     def decision_function(self, X: Any) -> NDArray[numpy.float64]: ...

@@ -28,11 +28,12 @@ Data uneven_noise(Index rows, std::uint64_t seed) {
   return data;
 }
 
-Data ring(Index rows, std::uint64_t seed) {
+/// Four classes of a line; `spread`: of the noise that blurs them.
+Data ring(Index rows, std::uint64_t seed, double spread = 1) {
   Data data{oracle::three_inputs(rows, seed), Matrix<double>(rows, 1)};
   for (Index i = 0; i < rows; ++i) {
     const double noise = rng::normal(rng::Key{seed}.child("noise"), static_cast<std::uint64_t>(i));
-    data.y(i, 0) = std::abs(std::floor(data.x(i, 0) + noise));
+    data.y(i, 0) = std::abs(std::floor(data.x(i, 0) + spread * noise));
     data.y(i, 0) = std::min(data.y(i, 0), 3.0);
   }
   return data;
@@ -118,6 +119,7 @@ TEST(Calibrate, HoldsForEverySolverAndForExactKernels) {
   for (const char* solver : {"cholesky", "dual", "pcg", "sgd"}) {
     all.push_back({});
     all.back().options.solver = solver;
+    if (solver == std::string_view("dual")) all.back().map_options["features"] = "700";
   }
   all.push_back({.map = "exact", .map_options = {{"kernel", "gaussian"}}, .options = {}});
   all.push_back({.map = "nystrom", .map_options = {{"features", "32"}}, .options = {}});
@@ -136,23 +138,28 @@ TEST(Calibrate, HoldsForEverySolverAndForExactKernels) {
 
 // Scores of rows that are right are equal (0): the promise is kept from below, and where the level is
 // beyond the accuracy exactly.
+void expect_sets_hold(const Data& train, const Data& test, Loss loss) {
+  Asked asked{.options = {}, .classes = true};
+  asked.options.loss = loss;
+  const Model model = fit_calibrated(train, asked).model;
+  const Score score = score_of(model, test);
+  ASSERT_EQ(score.sets.size(), 4U);
+  for (const SetScore& one : score.sets) {
+    const Deviation from = deviation(model, one.promised, one.coverage, test.x.rows());
+    EXPECT_GT(from.off, -5 * std::sqrt(from.variance)) << one.promised;
+    if (one.promised > score.accuracy + 0.05)
+      EXPECT_LT(from.off, 5 * std::sqrt(from.variance)) << one.promised;
+    EXPECT_GE(one.size, 1);
+    EXPECT_GE(one.coverage, score.accuracy - 1e-12);
+    if (one.promised < score.accuracy - 0.1)
+      EXPECT_EQ(one.single, 1) << one.promised << " is far below the accuracy";
+  }
+}
+
 TEST(Calibrate, SetsOfClassesHoldForEveryLoss) {
-  const Data train = ring(800, 3), test = ring(4000, 4);
   for (const Loss loss : {Loss::squared, Loss::logistic, Loss::squared_hinge}) {
-    Asked asked{.options = {}, .classes = true};
-    asked.options.loss = loss;
-    const Model model = fit_calibrated(train, asked).model;
-    const Score score = score_of(model, test);
-    ASSERT_EQ(score.sets.size(), 4U);
-    for (const SetScore& one : score.sets) {
-      const Deviation from = deviation(model, one.promised, one.coverage, 4000);
-      EXPECT_GT(from.off, -5 * std::sqrt(from.variance)) << one.promised;
-      if (one.promised > score.accuracy + 0.05)
-        EXPECT_LT(from.off, 5 * std::sqrt(from.variance)) << one.promised;
-      EXPECT_GE(one.size, 1);
-      EXPECT_GE(one.coverage, score.accuracy - 1e-12);
-    }
-    EXPECT_EQ(score.sets[0].single, 1) << "below the accuracy";
+    expect_sets_hold(ring(800, 3), ring(4000, 4), loss);  // right in about half of the rows
+    expect_sets_hold(ring(800, 3, 0.1), ring(4000, 4, 0.1), loss);  // in nearly all
   }
 }
 
