@@ -8,8 +8,6 @@
 namespace kerf::cli {
 namespace {
 
-constexpr Index kWorstInReport = 10;
-
 struct FitArguments {
   std::vector<std::string> data;
   std::string output = "model.kerf", report;
@@ -185,7 +183,7 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
   if (scored != nullptr)
     *scored = score_json(model, score);
   else if (!common.quiet)
-    print_score(model, score);
+    print_score(model, score, true);
   if (const auto* file = dynamic_cast<const EncodedSource*>(&source))
     tell_unknown(*file, common, scored);
   if (arguments.report.empty()) return {};

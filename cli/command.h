@@ -129,9 +129,12 @@ void tell_unknown(const EncodedSource& source, const Common& common, Json* json)
 std::vector<OptionInfo> all_map_options();
 std::vector<OptionInfo> all_kernel_options();
 
-/// What a score says, for `kerf score` and for the end of a fit.
+/// What a score says, for `kerf score` and for the end of a fit.  `by_class`: rates of each class too.
 Json score_json(const Model& model, const Score& score);
-void print_score(const Model& model, const Score& score);
+void print_score(const Model& model, const Score& score, bool by_class);
+
+/// Rows that a report shows of the worst.
+inline constexpr Index kWorstInReport = 10;
 
 /// How good a fit is beside a constant; null where nothing is known.
 Json quality_json(const std::optional<FitQuality>& quality);
