@@ -28,44 +28,6 @@ Json intervals_json(const Model& model) {
           {"calibration_rows", model.conformal ? Json(model.conformal->rows()) : Json()}};
 }
 
-/// Names of the columns of that role, or their numbers where they have none.
-std::vector<std::string> columns_of(const Encoding& encoding, Role role) {
-  std::vector<std::string> names;
-  for (std::size_t j = 0; j < encoding.columns.size(); ++j) {
-    const EncodedColumn& column = encoding.columns[j];
-    if (column.role != role) continue;
-    names.push_back(column.name.empty() ? fmt::format("column {}", j) : column.name);
-  }
-  return names;
-}
-
-/// In the order of the model's outputs, which --target gave.
-std::vector<std::string> targets_of(const Encoding& encoding) {
-  std::vector<std::string> names;
-  for (const Index j : encoding.targets)
-    names.push_back(encoding.columns[j].name.empty() ? fmt::format("column {}", j)
-                                                     : encoding.columns[j].name);
-  if (encoding.labelled) names.emplace_back("label");
-  return names;
-}
-
-/// What the columns of a table are for.
-void add_columns(const Encoding& encoding, Json& json) {
-  Json inputs = Json::array();
-  for (std::size_t j = 0; j < encoding.columns.size(); ++j) {
-    const EncodedColumn& column = encoding.columns[j];
-    if (column.role != Role::number && column.role != Role::category) continue;
-    inputs.push_back({{"name", column.name.empty() ? fmt::format("column {}", j) : column.name},
-                      {"kind", column.role == Role::category ? "words" : "numbers"}});
-    if (column.role == Role::category) inputs.back()["levels"] = column.levels;
-  }
-  json["inputs"] = inputs;
-  json["target"] = targets_of(encoding);
-  json["dropped"] = columns_of(encoding, Role::dropped);
-  json["weight"] = columns_of(encoding, Role::weight);
-  json["missing"] = name_of(encoding.missing);
-}
-
 Json info_json(const Model& model, const std::string& path) {
   const auto& training = model.training;
   Json json = {{"model", path},
@@ -86,7 +48,7 @@ Json info_json(const Model& model, const std::string& path) {
                {"command", training.command},
                {"asked", Json(training.asked.to_json())},
                {"version", training.version}};
-  if (model.encoding) add_columns(*model.encoding, json);
+  if (model.encoding) json.update(Json::parse(columns_json(*model.encoding)));
   json["weights"] = {model.linear.weights.rows(), model.linear.weights.cols()};
   json["stored"] = Json::object();
   if (model.recipe.state)

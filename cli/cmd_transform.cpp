@@ -121,6 +121,7 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
 void run_transform(const TransformArguments& arguments, const Common& common) {
   if (arguments.map.empty() == arguments.model.empty())
     throw Error(ErrorKind::usage, "kerf transform wants either --map NAME or --model FILE");
+  require_features(arguments.map);
   MatrixOutput::check(arguments.output);
   Files()
       .reads(arguments.data)

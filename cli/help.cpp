@@ -27,11 +27,20 @@ using Choice = std::vector<std::pair<std::string, std::vector<OptionInfo>>>;
 Choice maps_with_options() {
   Choice maps;
   for (const auto& entry : feature_maps()) maps.emplace_back(entry.name, entry.options());
-  OptionInfo kernel{"kernel", OptionType::choice, "", ""};
+  OptionInfo kernel{"kernel", OptionType::choice, "", "the kernel, see `kerf kernels`"};
   for (const auto& entry : kernels()) kernel.choices.emplace_back(entry.name);
   maps.emplace_back(kExactMap, all_kernel_options());
   maps.back().second.push_back(std::move(kernel));
   return maps;
+}
+
+/// One option stands for those of all maps, which may mean other things by it, with other defaults and
+/// choices: help shows what this map means.
+void say_as(CLI::Option& option, const std::vector<OptionInfo>& own) {
+  const OptionInfo& info = *std::ranges::find(own, option.get_lnames()[0], &OptionInfo::name);
+  option.description(info.help +
+                     (info.default_value.empty() ? "" : fmt::format(" [{}]", info.default_value)));
+  if (!info.choices.empty()) option.type_name(fmt::format("{}", fmt::join(info.choices, "|")));
 }
 
 }  // namespace
@@ -44,9 +53,6 @@ void show_options_of_maps(CLI::App& command, const std::vector<std::string>& arg
   const auto has = [](const std::vector<OptionInfo>& own, const CLI::Option* option) {
     return std::ranges::find(own, option->get_lnames()[0], &OptionInfo::name) != own.end();
   };
-  const auto choices_of = [](const std::vector<OptionInfo>& own, const CLI::Option* option) {
-    return std::ranges::find(own, option->get_lnames()[0], &OptionInfo::name)->choices;
-  };
   const Choice maps = maps_with_options();
   const std::string asked = map_in(arguments);
   const auto named = std::ranges::find(maps, asked, &Choice::value_type::first);
@@ -57,8 +63,7 @@ void show_options_of_maps(CLI::App& command, const std::vector<std::string>& arg
     for (CLI::Option* option : options) {
       const bool own = has(named->second, option);
       option->group(own ? "Options of " + asked : "");
-      if (own && !choices_of(named->second, option).empty())  // other maps may have more
-        option->type_name(fmt::format("{}", fmt::join(choices_of(named->second, option), "|")));
+      if (own) say_as(*option, named->second);
     }
     return;
   }
