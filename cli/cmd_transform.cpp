@@ -165,7 +165,7 @@ void add_transform(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Features",
                 with_default(only(list_options<FitOptions>(), {"scale", "seed"}), "scale", "none"),
                 arguments->fit_options);
-  add_described(*command, kMapOptions, all_map_options(), arguments->map_options);
+  add_described(*command, kMapOptions, as_rows_are(all_map_options()), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
 }

@@ -34,13 +34,24 @@ Choice maps_with_options() {
   return maps;
 }
 
+std::string described(const OptionInfo& info, const std::string& value) {
+  return info.help + (value.empty() ? "" : fmt::format(" [{}]", value));
+}
+
 /// One option stands for those of all maps, which may mean other things by it, with other defaults and
-/// choices: help shows what this map means.
+/// choices: help shows what this map means.  What a command has put in its place stays.
 void say_as(CLI::Option& option, const std::vector<OptionInfo>& own) {
-  const OptionInfo& info = *std::ranges::find(own, option.get_lnames()[0], &OptionInfo::name);
-  option.description(info.help +
-                     (info.default_value.empty() ? "" : fmt::format(" [{}]", info.default_value)));
+  const std::string name = option.get_lnames()[0];
+  const OptionInfo& info = *std::ranges::find(own, name, &OptionInfo::name);
   if (!info.choices.empty()) option.type_name(fmt::format("{}", fmt::join(info.choices, "|")));
+  const auto all = all_map_options();
+  const auto common = std::ranges::find(all, name, &OptionInfo::name);
+  if (common == all.end()) return;
+  const std::string now = option.get_description();
+  if (!common->as_is.empty() && now == described(*common, common->as_is))
+    option.description(described(info, info.as_is.empty() ? info.default_value : info.as_is));
+  else if (now == described(*common, common->default_value))
+    option.description(described(info, info.default_value));
 }
 
 }  // namespace

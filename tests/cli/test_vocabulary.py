@@ -41,6 +41,9 @@ def test_help_of_a_map_has_its_own_words_and_defaults(kerf):
             assert option["help"] in text and f"[{option['default']}]" in text, (name, option)
     exact = kerf("fit", "--help", "--map", "exact").out
     assert "kerf kernels" in exact and "shift-invariant kernel" not in exact
+    for command in ("transform", "diagnose"):  # rows as they are: no column is appended to them
+        bias = kerf(command, "--help", "--map", "arccos").out.split("--bias")[1].split("--")[0]
+        assert "[0]" in bias, (command, bias)
 
 
 def test_a_map_without_features_is_refused_where_features_are_wanted(kerf):
