@@ -189,7 +189,7 @@ void run_predict(const PredictArguments& given, const Common& common) {
   const Predicted done = predict_all(arguments, model, *source, *output, common.memory_limit(),
                                      terminal_progress(common.quiet || path.empty()));
   clear_progress();
-  warn_of_far_rows(done.far_rows, done.rows, common);
+  warn_of_far_rows(done.far_rows, done.rows);
   Json json = {{"rows", done.rows}};
   tell_unknown(*source, common, &json);
   if (!common.json) return;

@@ -266,7 +266,7 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
       model, *source, {.memory_limit = common.memory_limit(), .worst = worst, .weighted = weighted},
       terminal_progress(common.quiet));
   clear_progress();
-  warn_of_far_rows(score.far_rows, score.rows, common);
+  warn_of_far_rows(score.far_rows, score.rows);
   const Index dropped = source->counts().dropped_rows;
   write_report(arguments, common, model, *source, score);
   if (common.json) {

@@ -70,7 +70,7 @@ Json with_model(const TransformArguments& arguments, const Common& common,
                {"options", options_json(model.recipe.options)},
                {"output", arguments.output}};
   clear_progress();
-  warn_of_far_rows(far_rows, rows, common);
+  warn_of_far_rows(far_rows, rows);
   tell_unknown(*source, common, &json);
   return json;
 }

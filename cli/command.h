@@ -118,8 +118,8 @@ DataOptions read_data_options(const Params& given, const std::string& command,
 /// Which column is left out as the target, for commands that look at inputs only; "" if --target was
 /// given, or rows have none.
 std::string input_note(const Params& given, const Encoding& encoding);
-/// A line on standard error, unless --quiet, if rows have numbers far outside the range of training.
-void warn_of_far_rows(Index far_rows, Index rows, const Common& common);
+/// A line on standard error if rows have numbers far outside the range of training.
+void warn_of_far_rows(Index far_rows, Index rows);
 
 /// What was not as in training in the rows that `source` gave: notes on standard error, and in `json`
 /// unless it is null.
