@@ -21,7 +21,7 @@ figure{margin:0 0 1rem}figcaption{color:var(--soft);font-size:.9rem;margin-top:.
 svg[tabindex]:focus-visible{outline:2px solid var(--accent);outline-offset:4px}circle.at{stroke:var(--ink);stroke-width:2.5}.tip{display:block;min-height:1.4em;font-size:.85rem;font-variant-numeric:tabular-nums}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;padding:0;margin:.2rem 0;font-size:.85rem}.legend svg{display:inline-block;width:28px;vertical-align:middle;margin-right:.35rem}
 details{margin:.3rem 0 1rem}summary{cursor:pointer;color:var(--soft);font-size:.9rem}summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}.says{font-size:1.05rem}tr.chosen td{background:color-mix(in srgb,var(--accent) 14%,transparent)}
-.scroll{overflow-x:auto}.scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}.hint{color:var(--soft);font-size:.85rem;margin:.2rem 0}table{border-collapse:collapse;font-size:.9rem;overflow-wrap:normal}
+.scroll{overflow-x:auto}.scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}.hint{color:var(--soft);font-size:.85rem;margin:.2rem 0}table{border-collapse:separate;border-spacing:0;font-size:.9rem;overflow-wrap:normal}table.heat{border-collapse:collapse}
 th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:left}th{vertical-align:bottom}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}@media(max-width:600px){th,td{padding:.25rem .4rem}}
 th:first-child,td:first-child{position:sticky;left:0;background:var(--paper)}tr.chosen td:first-child{background:color-mix(in srgb,var(--accent) 14%,var(--paper))}
 th button{all:unset;cursor:pointer;font-weight:600}th[aria-sort=ascending] button::after{content:' \25b2'}th[aria-sort=descending] button::after{content:' \25bc'}th button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
@@ -29,7 +29,7 @@ th button{all:unset;cursor:pointer;font-weight:600}th[aria-sort=ascending] butto
 pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.7rem;white-space:pre-wrap;overflow-wrap:anywhere}pre span{display:inline-block;max-width:100%}
 .up{color:var(--soft);font-size:.85rem}.bars{display:grid;grid-template-columns:fit-content(50%) minmax(3rem,1fr) max-content;gap:.15rem .5rem;align-items:center;max-width:40rem;font-size:.85rem;color:var(--soft)}.bars :nth-child(3n+1){text-align:right}
 .bars div div{height:1rem;min-width:1px;border-radius:2px;background:var(--line)}.bars div.marked div{background:var(--accent)}
-.pictures{display:flex;flex-wrap:wrap;gap:1rem}.pictures figure{width:7rem;margin:0}.pictures svg{width:7rem;image-rendering:pixelated}
+.pictures{display:flex;flex-wrap:wrap;gap:1rem;margin-bottom:1rem}.pictures figure{width:7rem;margin:0}.pictures svg{width:7rem;image-rendering:pixelated}
 @media print{.tip,.hint{display:none}.scroll{overflow:visible}main{max-width:none}h2{break-after:avoid}figure,table{break-inside:avoid}}
 )svg";
 
