@@ -39,6 +39,7 @@ void print_diagnosis(const Diagnosis& d, const std::string& note, const std::str
 }
 
 void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
+  require_features(arguments.map);
   auto options = read_options<DiagnoseOptions>(arguments.diagnose_options, "kerf diagnose");
   const auto data_options = read_data_options(arguments.data_options, "kerf diagnose", common);
   Params params = arguments.map_options;

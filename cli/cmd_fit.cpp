@@ -8,8 +8,6 @@
 namespace kerf::cli {
 namespace {
 
-constexpr Index kWorstInReport = 10;
-
 struct FitArguments {
   std::vector<std::string> data;
   std::string output = "model.kerf", report;
@@ -180,12 +178,14 @@ TestView test_model(const FitArguments& arguments, const Common& common, const M
   Score score =
       evaluate(model, source, common.memory_limit(), terminal_progress(common.quiet), worst);
   clear_progress();
-  warn_of_far_rows(score.far_rows, score.rows, common);
+  warn_of_far_rows(score.far_rows, score.rows);
   Json* scored = json != nullptr ? &(*json)[held_out ? "holdout" : "test"] : nullptr;
-  if (scored != nullptr)
+  if (scored != nullptr) {
     *scored = score_json(model, score);
-  else if (!common.quiet)
-    print_score(model, score);
+    if (score.far_rows > 0) (*scored)["far_rows"] = score.far_rows;
+  } else if (!common.quiet) {
+    print_score(model, score, true);
+  }
   if (const auto* file = dynamic_cast<const EncodedSource*>(&source))
     tell_unknown(*file, common, scored);
   if (arguments.report.empty()) return {};

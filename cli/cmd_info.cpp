@@ -28,46 +28,90 @@ Json intervals_json(const Model& model) {
           {"calibration_rows", model.conformal ? Json(model.conformal->rows()) : Json()}};
 }
 
+Json info_json(const Model& model, const std::string& path) {
+  const auto& training = model.training;
+  Json json = {{"model", path},
+               {"task", name_of(model.task)},
+               {"map", model.recipe.map},
+               {"options", options_json(model.recipe.options)},
+               {"seed", model.recipe.seed},
+               {"columns", model.recipe.in_dim},
+               {"outputs", model.outputs()},
+               {"classes", model.classes},
+               {"rows", training.rows},
+               {"lambda", training.lambda},
+               {"cv_error", training.cv_error ? Json(*training.cv_error) : Json()},
+               {"validation", training.cv_error ? Json(training.validation) : Json()},
+               {"metric", training.cv_error ? Json(training.metric) : Json()},
+               {"quality", quality_json(training.quality)},
+               {"intervals", intervals_json(model)},
+               {"command", training.command},
+               {"asked", Json(training.asked.to_json())},
+               {"version", training.version}};
+  if (model.encoding) json.update(Json::parse(columns_json(*model.encoding)));
+  json["weights"] = {model.linear.weights.rows(), model.linear.weights.cols()};
+  json["stored"] = Json::object();
+  if (model.recipe.state)
+    for (const auto& [name, array] : *model.recipe.state)
+      json["stored"][name] = {array.rows(), array.cols()};
+  return json;
+}
+
+/// "a, b, c and 17 more".
+std::string some_of(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + most, ", "),
+                     with_commas(std::ssize(names) - static_cast<Index>(most)));
+}
+
+/// The columns by name; `verbose`: all of them.
+void print_columns(const Encoding& encoding, bool verbose) {
+  const auto line = [&](const char* title, const std::vector<std::string>& names) {
+    if (!names.empty())
+      fmt::print("{}  {}\n", bold(fmt::format("{:<8}", title)),
+                 printable(some_of(names, verbose ? names.size() : 20)));
+  };
+  line("numbers", columns_of(encoding, Role::number));
+  std::size_t left = verbose ? encoding.columns.size() : 20, untold = 0;
+  for (std::size_t j = 0; j < encoding.columns.size(); ++j) {
+    const EncodedColumn& column = encoding.columns[j];
+    if (column.role != Role::category) continue;
+    if (left == 0) {
+      ++untold;
+      continue;
+    }
+    --left;
+    fmt::print("{}  {}: {}\n", bold("words   "),
+               printable(column.name.empty() ? fmt::format("column {}", j) : column.name),
+               printable(some_of(column.levels, verbose ? column.levels.size() : 10)));
+  }
+  if (untold > 0) fmt::print("          {} columns of words more: -v names them\n", untold);
+  line("target", targets_of(encoding));
+  line("dropped", columns_of(encoding, Role::dropped));
+  line("weight", columns_of(encoding, Role::weight));
+  if (encoding.missing != Missing::error)
+    fmt::print("{}  {}\n", bold("missing "),
+               encoding.missing == Missing::mean ? "the mean of the column stands for it"
+                                                 : "rows with such cells were left out");
+}
+
 void run_info(const std::string& path, const Common& common) {
   const Model model = load_model(path);
+  if (common.json) return print_json(info_json(model, path));
   const auto& training = model.training;
   const bool classification = model.task == Task::classification;
-  if (common.json) {
-    Json json = {{"model", path},
-                 {"task", classification ? "classification" : "regression"},
-                 {"map", model.recipe.map},
-                 {"options", options_json(model.recipe.options)},
-                 {"seed", model.recipe.seed},
-                 {"columns", model.recipe.in_dim},
-                 {"outputs", model.outputs()},
-                 {"classes", model.classes},
-                 {"rows", training.rows},
-                 {"lambda", training.lambda},
-                 {"cv_error", training.cv_error ? Json(*training.cv_error) : Json()},
-                 {"validation", training.cv_error ? Json(training.validation) : Json()},
-                 {"metric", training.cv_error ? Json(training.metric) : Json()},
-                 {"quality", quality_json(training.quality)},
-                 {"intervals", intervals_json(model)},
-                 {"command", training.command},
-                 {"asked", Json(training.asked.to_json())},
-                 {"version", training.version}};
-    json["weights"] = {model.linear.weights.rows(), model.linear.weights.cols()};
-    json["stored"] = Json::object();
-    if (model.recipe.state)
-      for (const auto& [name, array] : *model.recipe.state)
-        json["stored"][name] = {array.rows(), array.cols()};
-    return print_json(json);
-  }
   fmt::print("{}  {}\n", bold("task    "),
              classification
                  ? printable(fmt::format("classification: {}", fmt::join(model.classes, ", ")))
-                 : fmt::format("regression, {} output(s)", model.outputs()));
+                 : fmt::format("regression, {} target{}", model.outputs(),
+                               model.outputs() == 1 ? "" : "s"));
   fmt::print("{}  {} (seed {})\n", bold("map     "), printable(model.recipe.map),
              model.recipe.seed);
   for (const auto& [name, value] : model.recipe.options)
     fmt::print("            --{} {}\n", printable(name), printable(value));
   fmt::print("{}  {} columns{}\n", bold("input   "), with_commas(model.recipe.in_dim),
              model.is_sparse ? ", sparse" : "");
+  if (model.encoding) print_columns(*model.encoding, common.verbose);
   fmt::print("{}  {} rows, lambda {:.3g}{}\n", bold("training"), with_commas(training.rows),
              training.lambda,
              training.cv_error ? fmt::format(" by {}, {} {:.4g}", printable(training.validation),

@@ -14,9 +14,10 @@ struct PlanArguments {
   Params data_options, plan_options, map_options;
 };
 
-void print_plan(const Plan& plan, const std::string& fit) {
+void print_plan(const Plan& plan, const std::string& why_map, const std::string& fit) {
   fmt::print("{}  {} {:g}, map {}{}\n", bold("target  "), name_of(plan.goal), plan.target, plan.map,
              plan.lambda ? fmt::format(", lambda {:g}", *plan.lambda) : "");
+  if (!why_map.empty()) fmt::print("          {}\n", why_map);
   for (const auto& size : plan.sizes) {
     const Interval found = interval_of(size.values);
     const auto cost = std::ranges::find(plan.costs, size.features, &FitCost::features);
@@ -45,29 +46,33 @@ void print_plan(const Plan& plan, const std::string& fit) {
 }
 
 void run_plan(const PlanArguments& arguments, const Common& common) {
-  const auto options = read_options<PlanOptions>(arguments.plan_options, "kerf plan");
+  require_features(arguments.map);
+  auto options = read_options<PlanOptions>(arguments.plan_options, "kerf plan");
   const auto data_options = read_data_options(arguments.data_options, "kerf plan", common);
-  const FeatureMapEntry& entry = find_feature_map(arguments.map);
   if (arguments.map_options.contains("features"))
     throw Error(ErrorKind::usage,
                 "kerf plan finds --features; kerf diagnose looks at a given number of them");
-  entry.complete(arguments.map_options);
+  check_map_options(arguments.map, arguments.map_options);
   if (options.validation_error == 0 && arguments.plan_options.contains("holdout"))
     throw Error(ErrorKind::usage,
                 "--holdout is for --validation-error: other targets hold out no rows");
   files_of(arguments, arguments.report).check();
-  const Progress progress = terminal_progress(common.quiet);
-  Dataset data = open_settled(arguments.data, data_options, options.seed, options.scale,
-                              sees_differences(arguments.map, arguments.map_options), progress);
-  const Plan plan = make_plan(*data.source, data.summary, arguments.map, arguments.map_options,
-                              options, common.memory_limit(), progress);
+  const Context context{common.memory_limit(), terminal_progress(common.quiet)};
+  Dataset data = open_dataset(arguments.data, data_options,
+                              rng::Key{static_cast<std::uint64_t>(options.seed)}, context.progress);
+  ChosenFeatures chosen = features_for(
+      data, {arguments.map, arguments.map_options, options.scale, options.seed}, context);
+  chosen.options.erase("features");
+  options.scale = chosen.scale;
+  const Plan plan = make_plan(*data.source, data.summary, chosen.map, chosen.options, options,
+                              common.memory_limit(), context.progress);
   clear_progress();
   for (const auto& warning : plan.warnings) print_warning(warning);
   Params fit_options;
   if (plan.fit_lambda) fit_options["lambda"] = format_number(*plan.fit_lambda);
   if (arguments.plan_options.contains("scale"))
     fit_options["scale"] = arguments.plan_options.at("scale");
-  Params map_options = arguments.map_options;
+  Params map_options = chosen.options;
   if (plan.features) map_options["features"] = std::to_string(*plan.features);
   const std::string fit = fit_command(common, arguments.data, plan.map,
                                       {arguments.data_options, map_options, fit_options});
@@ -76,7 +81,7 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
   if (common.json)
     fmt::print("{}\n", to_json(plan, fit));
   else if (!common.quiet)
-    print_plan(plan, fit);
+    print_plan(plan, chosen.reason, fit);
 }
 
 }  // namespace
@@ -89,7 +94,8 @@ void add_plan(CLI::App& app, Common& common, std::function<void()>& run) {
                   "  kerf plan data.csv --map ntk-rf --kernel-error 0.05 --report plan.html\n"
                   "  kerf plan data.csv --map arccos --validation-error 0.03");
   add_option(*command, "DATA", arguments->data, "rows, as for kerf fit").required();
-  add_option(*command, "--map", arguments->map, "feature map, see `kerf maps` [rff]")
+  add_option(*command, "--map", arguments->map,
+             "feature map, see `kerf maps`; auto: as a fit would choose it [rff]")
       .type_name("NAME");
   add_option(*command, "--report", arguments->report, "an HTML page about it").output_file();
   add_described(*command, "Plan", list_options<PlanOptions>(), arguments->plan_options);

@@ -2,12 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 
-#include "cli/command.h"
+#include "cli/prediction_output.h"
 
 namespace kerf::cli {
 namespace {
@@ -19,118 +17,9 @@ struct PredictArguments {
   bool probability = false, variance = false;
   std::string level;               // as it was given
   std::optional<double> interval;  // the same as a number
+  std::string id;                  // column that names rows
+  bool names = false;
   Params data_options;
-};
-
-/// Stands between the names of a set in text.
-constexpr std::string_view kBetweenClasses = "|";
-
-/// Where predictions go, block by block.
-class Output {
- public:
-  virtual ~Output() = default;
-  virtual void add(const Matrix<double>& values) = 0;
-  virtual void finish() {}
-};
-
-/// What stands in the columns of a prediction.
-struct Meaning {
-  const Model& model;
-  bool classes;  ///< scores of classes, of which the best is meant; else the numbers themselves
-  bool sets = false;  ///< or 1 for each class that belongs to the row's set, else 0
-  const std::string& name_of(Index number) const { return model.classes[number]; }
-  std::vector<std::string> set_of(std::span<const double> members) const {
-    std::vector<std::string> names;
-    for (std::size_t c = 0; c < members.size(); ++c)
-      if (members[c] != 0) names.push_back(model.classes[c]);
-    return names;
-  }
-};
-
-/// A line per row: on standard output, or in a file that appears when whole.  Names of classes as they
-/// are, for programs to read; on a terminal as a person may see them.
-class TextOutput final : public Output {
- public:
-  TextOutput(const Meaning& meaning, const std::string& path)
-      : meaning_(meaning), seen_(path.empty() && ::isatty(STDOUT_FILENO) != 0) {
-    if (!path.empty()) file_ = std::make_unique<AtomicFile>(path);
-  }
-  void add(const Matrix<double>& values) override {
-    const std::string text = to_lines(values);
-    if (file_) return file_->write(text.data(), text.size());
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail_output();
-  }
-  void finish() override {
-    if (file_) file_->commit();
-  }
-
- private:
-  std::string to_lines(const Matrix<double>& values) const {
-    fmt::memory_buffer lines;
-    const auto out = std::back_inserter(lines);
-    if (meaning_.classes) {
-      for (const Index best : best_class(values))
-        fmt::format_to(out, "{}\n",
-                       seen_ ? printable(meaning_.name_of(best)) : meaning_.name_of(best));
-    } else if (meaning_.sets) {
-      for (Index i = 0; i < values.rows(); ++i) {
-        const std::string set =
-            fmt::format("{}", fmt::join(meaning_.set_of(values.row(i)), kBetweenClasses));
-        fmt::format_to(out, "{}\n", seen_ ? printable(set) : set);
-      }
-    } else {
-      for (Index i = 0; i < values.rows(); ++i)
-        fmt::format_to(out, "{}\n", fmt::join(values.row(i), ","));
-    }
-    return fmt::to_string(lines);
-  }
-
-  Meaning meaning_;
-  bool seen_;
-  std::unique_ptr<AtomicFile> file_;
-};
-
-/// npy, with predicted classes as a column of numbers: it has no text.
-class ArrayOutput final : public Output {
- public:
-  ArrayOutput(bool classes, const std::string& path, Index columns)
-      : classes_(classes), writer_(path, classes ? 1 : columns, NpyWriter::Type::float64) {}
-  void add(const Matrix<double>& values) override {
-    if (!classes_) return writer_.append(values.view());
-    Matrix<double> column(values.rows(), 1);
-    std::ranges::copy(best_class(values), column.data());
-    writer_.append(column.view());
-  }
-  void finish() override { writer_.commit(); }
-
- private:
-  bool classes_;
-  NpyWriter writer_;
-};
-
-/// One object on standard output must be whole: a list that is printed at the end.
-class JsonOutput final : public Output {
- public:
-  JsonOutput(const Meaning& meaning, Json& list) : meaning_(meaning), list_(list) {}
-  void add(const Matrix<double>& values) override {
-    if (meaning_.classes) {
-      for (const Index best : best_class(values)) list_.push_back(meaning_.name_of(best));
-      return;
-    }
-    for (Index i = 0; i < values.rows(); ++i) {
-      const auto row = values.row(i);
-      if (meaning_.sets)
-        list_.push_back(meaning_.set_of(row));
-      else if (row.size() == 1)
-        list_.push_back(row[0]);
-      else
-        list_.push_back(std::vector<double>(row.begin(), row.end()));
-    }
-  }
-
- private:
-  Meaning meaning_;
-  Json& list_;
 };
 
 /// The columns of a and then those of b.
@@ -209,7 +98,7 @@ Index predict_block(const PredictArguments& arguments, const Model& model,
 
 /// The predictions of all rows, in order.
 Predicted predict_all(const PredictArguments& arguments, const Model& model, EncodedSource& source,
-                      Output& output, Index memory_limit, const Progress& progress) {
+                      PredictionOutput& output, Index memory_limit, const Progress& progress) {
   const Predictor predictor(model, memory_limit);
   RowBlock block;
   Matrix<double> values;
@@ -217,7 +106,7 @@ Predicted predict_all(const PredictArguments& arguments, const Model& model, Enc
   while (source.next(block)) {
     check_interrupt();
     done.far_rows += predict_block(arguments, model, predictor, block, values);
-    output.add(values);
+    output.add(values, source.ids());
     done.rows += block.rows();
     report(progress, "predicting", done.rows, 0);
   }
@@ -236,35 +125,71 @@ PredictArguments read_level(PredictArguments arguments) {
   return arguments;
 }
 
+/// What a column is called: the target, and of several numbers for it what each is.
+std::vector<std::string> column_names(const PredictArguments& arguments, const Model& model,
+                                      const std::string& id_name) {
+  const bool classes = model.task == Task::classification;
+  std::vector<std::string> targets, columns;
+  const auto& encoding = model.encoding;
+  const Index count = classes ? 1 : model.outputs();
+  for (Index t = 0; t < count; ++t) {
+    const bool known = encoding && t < std::ssize(encoding->targets);
+    std::string name = known ? encoding->columns[encoding->targets[t]].name : "";
+    if (name.empty()) name = classes ? "class" : "prediction";
+    if (count > 1 && name == "prediction") name += fmt::format("_{}", t + 1);
+    targets.push_back(name == id_name ? "predicted_" + name : name);
+  }
+  if (arguments.probability) {
+    for (const std::string& name : model.classes) columns.push_back(targets[0] + "=" + name);
+    return columns;
+  }
+  columns = targets;
+  if (arguments.variance)
+    for (const std::string& name : targets) columns.push_back(name + "_variance");
+  if (!arguments.interval || classes) return columns;
+  for (const std::string& name : targets) {
+    columns.push_back(name + "_lower");
+    columns.push_back(name + "_upper");
+  }
+  return columns;
+}
+
+/// Probabilities are numbers, as the targets of a regression are.
+Meaning meaning_of(const PredictArguments& arguments, const Model& model,
+                   const EncodedSource& source) {
+  const bool classes = model.task == Task::classification, sets = classes && arguments.interval;
+  const bool has_ids = !arguments.id.empty();
+  std::string id_name = source.id_name();
+  if (id_name.empty()) id_name = "id";
+  return {.model = model,
+          .classes = classes && !arguments.probability && !sets,
+          .sets = sets,
+          .columns = column_names(arguments, model, has_ids ? id_name : ""),
+          .titled = arguments.names,
+          .has_ids = has_ids,
+          .id_name = id_name};
+}
+
 void run_predict(const PredictArguments& given, const Common& common) {
   const PredictArguments arguments = read_level(given);
   const std::string path = arguments.output == "-" ? "" : arguments.output;
+  check_prediction_file(path, arguments.names || !arguments.id.empty());
   Files().reads(arguments.model).reads(arguments.data).writes(path).check();
   const Model model = load_model(arguments.model);
   check_arguments(arguments, model);
   const bool as_array = path.ends_with(".npy"), as_json = path.empty() && common.json;
   check_interval(arguments, model, !as_array && !as_json);
   const auto data_options = read_data_options(arguments.data_options, "kerf predict", common);
-  const auto source =
-      open_for_model(arguments.data, file_encoding(model), data_options, io::Targets::ignore);
-  // Probabilities are numbers, as the targets of a regression are.
-  const bool classes = model.task == Task::classification, sets = classes && arguments.interval;
-  const Meaning meaning{model, classes && !arguments.probability && !sets, sets};
-  Json predictions = Json::array();
-  std::unique_ptr<Output> output;
-  if (as_array)
-    output =
-        std::make_unique<ArrayOutput>(meaning.classes, path,
-                                      model.outputs() * (1 + (arguments.variance ? 1 : 0) +
-                                                         (arguments.interval && !classes ? 2 : 0)));
-  else if (as_json)
-    output = std::make_unique<JsonOutput>(meaning, predictions);
-  else
-    output = std::make_unique<TextOutput>(meaning, path);
+  const auto source = open_for_model(arguments.data, file_encoding(model), data_options,
+                                     io::Targets::ignore, "", arguments.id);
+  const Meaning meaning = meaning_of(arguments, model, *source);
+  Json predictions = Json::object();
+  const auto output =
+      as_json ? json_predictions(meaning, predictions) : open_predictions(meaning, path);
   const Predicted done = predict_all(arguments, model, *source, *output, common.memory_limit(),
                                      terminal_progress(common.quiet || path.empty()));
   clear_progress();
-  warn_of_far_rows(done.far_rows, done.rows, common);
+  warn_of_far_rows(done.far_rows, done.rows);
   Json json = {{"rows", done.rows}};
   tell_unknown(*source, common, &json);
   if (!common.json) return;
@@ -275,7 +200,7 @@ void run_predict(const PredictArguments& given, const Common& common) {
   }
   if (arguments.probability) json["classes"] = model.classes;
   if (arguments.interval) json["level"] = *arguments.interval;
-  json["predictions"] = std::move(predictions);
+  json.update(predictions);
   print_json(json);
 }
 
@@ -290,13 +215,16 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       "  kerf predict model.kerf new.csv --json            one object: rows, predictions\n"
       "  kerf predict price.kerf new.csv --variance        after kerf fit --variance\n"
       "  kerf predict price.kerf new.csv --interval 0.9    after kerf fit --intervals conformal\n"
+      "  kerf predict price.kerf new.csv --id customer --names -o prices.csv\n"
       "  zcat new.csv.gz | kerf predict model.kerf -       to the end, in blocks");
   add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
   add_option(*command, "DATA", arguments->data,
              "rows with or without the target; - reads standard input")
       .required();
-  add_option(*command, "-o,--out", arguments->output,
-             "file for the predictions: text, or npy by its name; - is standard output [-]")
+  add_option(
+      *command, "-o,--out", arguments->output,
+      "file for the predictions: lines of text, or by its name csv, tsv or npy; - is standard "
+      "output [-]")
       .type_name("FILE");
   add_flag(*command, "--probability", arguments->probability, "a column per class");
   add_flag(*command, "--variance", arguments->variance,
@@ -306,6 +234,11 @@ void add_predict(CLI::App& app, Common& common, std::function<void()>& run) {
       "two more columns for each target: lower and upper end of the interval that holds it with "
       "this probability, as in 0.9; of classes the set, with | between their names")
       .type_name("LEVEL");
+  add_option(*command, "--id", arguments->id,
+             "column of DATA, by name or number, that stands first in each line as it is written; "
+             "the model need not know it")
+      .type_name("COL");
+  add_flag(*command, "--names", arguments->names, "a first line with the names of the columns");
   add_described(*command, "Data", only(list_options<DataOptions>(), kReadingOptions),
                 arguments->data_options);
   when_asked(*command,

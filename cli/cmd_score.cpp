@@ -15,6 +15,7 @@ struct ScoreArguments {
   std::string model;
   std::vector<std::string> data;
   Index worst = 5;
+  std::string report;
   Params data_options;
 };
 
@@ -67,7 +68,7 @@ void print_figure(std::string_view name, const std::string& value, const std::st
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
-void print_classes(const Score& score) {
+void print_classes(const Model& model, const Score& score) {
   const bool weighted = score.weight != static_cast<double>(score.rows);
   const std::string rows =
       weighted
@@ -85,7 +86,10 @@ void print_classes(const Score& score) {
     print_figure("auc", fmt::format("{:.4f}", score.ranking->auc),
                  "chance that of a row of each class the right one is ahead; a constant has 0.5");
     print_figure("average precision", fmt::format("{:.4f}", score.ranking->average_precision),
-                 fmt::format("of the second class; a constant has {:.4f}", score.ranking->share));
+                 fmt::format("of class '{}'; a constant has {:.4f}", printable(model.classes[1]),
+                             score.ranking->share));
+  } else if (score.classes.size() == 2) {
+    fmt::print("{}  not known: all rows are of one class\n", bold("auc              "));
   }
   if (score.log_loss)
     print_figure("log loss", fmt::format("{:.4f}", *score.log_loss),
@@ -105,20 +109,27 @@ void print_target(const TargetScore& one) {
   print_figure(
       "median error", fmt::format("{:.4g}", one.median_error),
       fmt::format("half of the rows are closer; of the median {:.4g}", one.constant_median_error));
-  print_figure("r2", fmt::format("{:.4g}", one.r2),
-               "share of the variance explained; the mean has 0");
+  if (one.constant_rmse > 0)
+    print_figure("r2", fmt::format("{:.4g}", one.r2),
+                 "share of the variance explained; the mean has 0");
+  else
+    fmt::print("{}  not known: all targets are equal\n", bold("r2               "));
 }
 
 void print_targets(const Model& model, const Score& score) {
   print_figure("rmse", fmt::format("{:.4g}", score.rmse), "over all targets");
   print_figure("r2", fmt::format("{:.4g}", score.r2), "mean over targets; the means have 0");
   const std::vector<std::string> names = target_names(model);
-  fmt::print("{}\n", bold(fmt::format("{:>12}{:>12}{:>12}{:>12}{:>14}  target", "rmse", "mae",
-                                      "median", "r2", "rmse of mean")));
+  const auto pair = [](double value, double constant) {
+    return fmt::format("{:.4g} ({:.4g})", value, constant);
+  };
+  fmt::print("{}\n", bold(fmt::format("{:>22}{:>22}{:>22}{:>10}  target, (constant)", "rmse", "mae",
+                                      "median error", "r2")));
   for (std::size_t t = 0; t < score.targets.size(); ++t) {
     const TargetScore& one = score.targets[t];
-    fmt::print("{:>12.4g}{:>12.4g}{:>12.4g}{:>12.4g}{:>14.4g}  {}\n", one.rmse, one.mae,
-               one.median_error, one.r2, one.constant_rmse, printable(names[t]));
+    fmt::print("{:>22}{:>22}{:>22}{:>10}  {}\n", pair(one.rmse, one.constant_rmse),
+               pair(one.mae, one.constant_mae), pair(one.median_error, one.constant_median_error),
+               one.constant_rmse > 0 ? fmt::format("{:.4g}", one.r2) : "-", printable(names[t]));
   }
 }
 
@@ -155,8 +166,15 @@ void print_by_class(const Model& model, const Score& score) {
                                       "recall", "f1")));
   for (std::size_t c = 0; c < score.classes.size(); ++c) {
     const ClassScore& one = score.classes[c];
-    fmt::print("{:>10}{:>11.4f}{:>9.4f}{:>9.4f}  {}\n", fmt::format("{:.6g}", one.weight),
-               one.precision, one.recall, one.f1, printable(model.classes[c]));
+    double predicted = 0;
+    for (Index i = 0; i < score.confusion.rows(); ++i)
+      predicted += score.confusion(i, static_cast<Index>(c));
+    const auto rate = [](double value, double rows) {
+      return rows > 0 ? fmt::format("{:.4f}", value) : "-";  // of no rows there is none
+    };
+    fmt::print("{:>10}{:>11}{:>9}{:>9}  {}\n", fmt::format("{:.6g}", one.weight),
+               rate(one.precision, predicted), rate(one.recall, one.weight),
+               rate(one.f1, one.weight + predicted), printable(model.classes[c]));
   }
 }
 
@@ -166,10 +184,12 @@ Json score_json(const Model& model, const Score& score) {
   return Json::parse(to_json(model, score));
 }
 
-void print_score(const Model& model, const Score& score) {
+void print_score(const Model& model, const Score& score, bool by_class) {
   if (score.task == Task::classification) {
-    print_classes(score);
-    return print_sets(score);
+    print_classes(model, score);
+    print_sets(score);
+    if (by_class) print_by_class(model, score);
+    return;
   }
   if (score.targets.size() == 1)
     print_target(score.targets[0]);
@@ -207,7 +227,31 @@ Encoding encoding_for(const Model& model, const ScoreArguments& arguments,
   return encoding;
 }
 
+/// The page shows ten of the worst rows, whatever is printed of them; reads the rows once more.
+void write_report(const ScoreArguments& arguments, const Common& common, const Model& model,
+                  RowSource& source, Score& score) {
+  if (arguments.report.empty()) return;
+  TestView view =
+      look_at_test(model, source, std::move(score),
+                   fmt::format("{}", fmt::join(arguments.data, ", ")), common.memory_limit());
+  write_text(arguments.report, score_report(model, view, common.command_line));
+  score = std::move(view.score);
+  if (std::ssize(score.worst) > arguments.worst) score.worst.resize(arguments.worst);
+}
+
+void check_report(const ScoreArguments& arguments) {
+  if (!arguments.report.empty() && arguments.data == std::vector<std::string>{"-"})
+    throw Error(ErrorKind::usage, "--report reads the rows twice: - cannot");
+  Files()
+      .reads(arguments.model)
+      .reads(arguments.data)
+      .reads(arguments.data_options)
+      .writes(arguments.report)
+      .check();
+}
+
 void run_score(const ScoreArguments& arguments, const Common& common) {
+  check_report(arguments);
   const Model model = load_model(arguments.model);
   const auto data_options = read_data_options(arguments.data_options, "kerf score", common);
   Params given = arguments.data_options;
@@ -216,13 +260,15 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
                      io::Targets::require, take_option(given, "target", ""));
   // The weights of a fit are not those of a score unless they are asked for.
   const bool weighted = !data_options.weights.empty();
-  const Score score = evaluate(
-      model, *source,
-      {.memory_limit = common.memory_limit(), .worst = arguments.worst, .weighted = weighted},
+  const Index worst =
+      arguments.report.empty() ? arguments.worst : std::max(arguments.worst, kWorstInReport);
+  Score score = evaluate(
+      model, *source, {.memory_limit = common.memory_limit(), .worst = worst, .weighted = weighted},
       terminal_progress(common.quiet));
   clear_progress();
-  warn_of_far_rows(score.far_rows, score.rows, common);
+  warn_of_far_rows(score.far_rows, score.rows);
   const Index dropped = source->counts().dropped_rows;
+  write_report(arguments, common, model, *source, score);
   if (common.json) {
     Json json = score_json(model, score);
     if (weighted) json["weight"] = score.weight;
@@ -232,15 +278,13 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
     return print_json(json);
   }
   tell_unknown(*source, common, nullptr);
-  print_score(model, score);
+  print_score(model, score, !common.quiet);
   if (common.quiet) return;
   if (dropped > 0)
     fmt::print("{}  {}, for a missing cell\n", bold("rows left out"), with_commas(dropped));
-  if (score.task == Task::classification) {
-    print_by_class(model, score);
-    print_confusion(model, score);
-  }
+  if (score.task == Task::classification) print_confusion(model, score);
   print_worst(model, score);
+  if (!arguments.report.empty()) fmt::print("{}  {}\n", bold("report"), arguments.report);
 }
 
 }  // namespace
@@ -251,12 +295,14 @@ void add_score(CLI::App& app, Common& common, std::function<void()>& run) {
       app, common, "score", "measure a model on rows with known targets",
       "  kerf score model.kerf test.csv\n"
       "  kerf score model.kerf test.csv --target 0         where the target is elsewhere\n"
+      "  kerf score model.kerf test.csv --report score.html   a page to look at\n"
       "  kerf score mnist.kerf t10k-images-idx3-ubyte.gz --json");
   add_option(*command, "MODEL", arguments->model, "a model that `kerf fit` wrote").required();
   add_option(*command, "DATA", arguments->data, "rows with the target").required();
   add_option(*command, "--worst", arguments->worst, "how many of the worst rows to show [5]")
       .type_name("N")
       .range(0, 1000000);
+  add_option(*command, "--report", arguments->report, "an HTML page about the score").output_file();
   add_described(*command, "Data", score_options(), arguments->data_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_score(*arguments, common); }; });

@@ -18,6 +18,7 @@ struct SelectArguments {
 
 void run_select(const SelectArguments& arguments, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
+  require_features(arguments.map);
   check_map_options(arguments.map, arguments.map_options);
   const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
   const auto data_options = read_data_options(arguments.data_options, "kerf select", common);

@@ -70,7 +70,7 @@ Json with_model(const TransformArguments& arguments, const Common& common,
                {"options", options_json(model.recipe.options)},
                {"output", arguments.output}};
   clear_progress();
-  warn_of_far_rows(far_rows, rows, common);
+  warn_of_far_rows(far_rows, rows);
   tell_unknown(*source, common, &json);
   return json;
 }
@@ -121,6 +121,7 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
 void run_transform(const TransformArguments& arguments, const Common& common) {
   if (arguments.map.empty() == arguments.model.empty())
     throw Error(ErrorKind::usage, "kerf transform wants either --map NAME or --model FILE");
+  require_features(arguments.map);
   MatrixOutput::check(arguments.output);
   Files()
       .reads(arguments.data)
@@ -164,7 +165,7 @@ void add_transform(CLI::App& app, Common& common, std::function<void()>& run) {
   add_described(*command, "Features",
                 with_default(only(list_options<FitOptions>(), {"scale", "seed"}), "scale", "none"),
                 arguments->fit_options);
-  add_described(*command, kMapOptions, all_map_options(), arguments->map_options);
+  add_described(*command, kMapOptions, as_rows_are(all_map_options()), arguments->map_options);
   when_asked(*command,
              [=, &common, &run] { run = [=, &common] { run_transform(*arguments, common); }; });
 }

@@ -202,9 +202,8 @@ DataOptions read_data_options(const Params& given, const std::string& command,
   return options;
 }
 
-void warn_of_far_rows(Index far_rows, Index rows, const Common& common) {
-  if (far_rows > 0 && !common.quiet)
-    fmt::print(stderr, "kerf: warning: {}\n", far_rows_warning(far_rows, rows));
+void warn_of_far_rows(Index far_rows, Index rows) {
+  if (far_rows > 0) print_warning(far_rows_warning(far_rows, rows));
 }
 
 std::string input_note(const Params& given, const Encoding& encoding) {

@@ -118,8 +118,8 @@ DataOptions read_data_options(const Params& given, const std::string& command,
 /// Which column is left out as the target, for commands that look at inputs only; "" if --target was
 /// given, or rows have none.
 std::string input_note(const Params& given, const Encoding& encoding);
-/// A line on standard error, unless --quiet, if rows have numbers far outside the range of training.
-void warn_of_far_rows(Index far_rows, Index rows, const Common& common);
+/// A line on standard error if rows have numbers far outside the range of training.
+void warn_of_far_rows(Index far_rows, Index rows);
 
 /// What was not as in training in the rows that `source` gave: notes on standard error, and in `json`
 /// unless it is null.
@@ -129,9 +129,12 @@ void tell_unknown(const EncodedSource& source, const Common& common, Json* json)
 std::vector<OptionInfo> all_map_options();
 std::vector<OptionInfo> all_kernel_options();
 
-/// What a score says, for `kerf score` and for the end of a fit.
+/// What a score says, for `kerf score` and for the end of a fit.  `by_class`: rates of each class too.
 Json score_json(const Model& model, const Score& score);
-void print_score(const Model& model, const Score& score);
+void print_score(const Model& model, const Score& score, bool by_class);
+
+/// Rows that a report shows of the worst.
+inline constexpr Index kWorstInReport = 10;
 
 /// How good a fit is beside a constant; null where nothing is known.
 Json quality_json(const std::optional<FitQuality>& quality);

@@ -27,11 +27,31 @@ using Choice = std::vector<std::pair<std::string, std::vector<OptionInfo>>>;
 Choice maps_with_options() {
   Choice maps;
   for (const auto& entry : feature_maps()) maps.emplace_back(entry.name, entry.options());
-  OptionInfo kernel{"kernel", OptionType::choice, "", ""};
+  OptionInfo kernel{"kernel", OptionType::choice, "", "the kernel, see `kerf kernels`"};
   for (const auto& entry : kernels()) kernel.choices.emplace_back(entry.name);
   maps.emplace_back(kExactMap, all_kernel_options());
   maps.back().second.push_back(std::move(kernel));
   return maps;
+}
+
+std::string described(const OptionInfo& info, const std::string& value) {
+  return info.help + (value.empty() ? "" : fmt::format(" [{}]", value));
+}
+
+/// One option stands for those of all maps, which may mean other things by it, with other defaults and
+/// choices: help shows what this map means.  What a command has put in its place stays.
+void say_as(CLI::Option& option, const std::vector<OptionInfo>& own) {
+  const std::string name = option.get_lnames()[0];
+  const OptionInfo& info = *std::ranges::find(own, name, &OptionInfo::name);
+  if (!info.choices.empty()) option.type_name(fmt::format("{}", fmt::join(info.choices, "|")));
+  const auto all = all_map_options();
+  const auto common = std::ranges::find(all, name, &OptionInfo::name);
+  if (common == all.end()) return;
+  const std::string now = option.get_description();
+  if (!common->as_is.empty() && now == described(*common, common->as_is))
+    option.description(described(info, info.as_is.empty() ? info.default_value : info.as_is));
+  else if (now == described(*common, common->default_value))
+    option.description(described(info, info.default_value));
 }
 
 }  // namespace
@@ -44,9 +64,6 @@ void show_options_of_maps(CLI::App& command, const std::vector<std::string>& arg
   const auto has = [](const std::vector<OptionInfo>& own, const CLI::Option* option) {
     return std::ranges::find(own, option->get_lnames()[0], &OptionInfo::name) != own.end();
   };
-  const auto choices_of = [](const std::vector<OptionInfo>& own, const CLI::Option* option) {
-    return std::ranges::find(own, option->get_lnames()[0], &OptionInfo::name)->choices;
-  };
   const Choice maps = maps_with_options();
   const std::string asked = map_in(arguments);
   const auto named = std::ranges::find(maps, asked, &Choice::value_type::first);
@@ -57,8 +74,7 @@ void show_options_of_maps(CLI::App& command, const std::vector<std::string>& arg
     for (CLI::Option* option : options) {
       const bool own = has(named->second, option);
       option->group(own ? "Options of " + asked : "");
-      if (own && !choices_of(named->second, option).empty())  // other maps may have more
-        option->type_name(fmt::format("{}", fmt::join(choices_of(named->second, option), "|")));
+      if (own) say_as(*option, named->second);
     }
     return;
   }

@@ -28,6 +28,7 @@
 #include "kerf/images/image_pipeline.h"
 #include "kerf/insight/compare/compare.h"
 #include "kerf/insight/measure/diagnose.h"
+#include "kerf/insight/pages/columns_json.h"
 #include "kerf/insight/pages/fit_report.h"
 #include "kerf/insight/pages/insight_json.h"
 #include "kerf/insight/pages/score_json.h"

@@ -63,8 +63,8 @@ struct SetScore {
 /// One target of a regression.  Figures of a constant are those of the best one for these rows.
 struct TargetScore {
   double mse = 0, rmse = 0;
-  double r2 = 0;            ///< 1 - squared error / squared distance from the mean
-  double mae = 0;           ///< mean of |target - prediction|
+  double r2 = 0;   ///< 1 - squared error / squared distance from the mean; 0: all are equal
+  double mae = 0;  ///< mean of |target - prediction|
   double median_error = 0;  ///< half of the rows are closer
   double constant_rmse = 0, constant_mae = 0, constant_median_error = 0;
   std::vector<IntervalScore> intervals = {};  ///< of 50, 80, 90 and 95 %, where the model has some
@@ -82,7 +82,7 @@ struct Score {
   std::vector<ClassScore> classes;  ///< by class number
   std::optional<double> log_loss;   ///< mean of -log(probability of the right class), at most 34.5
   std::optional<Calibration> calibration;
-  std::optional<RankScore> ranking;  ///< of two classes
+  std::optional<RankScore> ranking;  ///< of two classes that both have rows
   std::vector<SetScore> sets;        ///< of 50, 80, 90 and 95 %, where the model has some
   double constant_accuracy = 0, constant_balanced_accuracy = 0, constant_log_loss = 0;
   // Regression, over all targets, then each by itself.

@@ -276,19 +276,24 @@ py::object intervals_of(const Model& model) {
 py::dict describe_model(const TrainedModel& self) {
   const Model& model = self.model();
   const TrainingRecord& training = model.training;
-  return py::dict(
-      py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
-      py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
-      py::arg("task") = name_of(model.task), py::arg("classes") = model.classes,
-      py::arg("outputs") = model.outputs(), py::arg("sparse") = model.is_sparse,
-      py::arg("version") = training.version, py::arg("command") = training.command,
-      py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
-      py::arg("cv_error") =
-          training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
-      py::arg("validation") = training.validation, py::arg("asked") = request_of(training.asked),
-      py::arg("has_checkpoint") = !training.identity.empty(),
-      py::arg("quality") = quality_of(training.quality),
-      py::arg("intervals") = intervals_of(model));
+  py::dict all(py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
+               py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
+               py::arg("task") = name_of(model.task), py::arg("classes") = model.classes,
+               py::arg("outputs") = model.outputs(), py::arg("sparse") = model.is_sparse,
+               py::arg("version") = training.version, py::arg("command") = training.command,
+               py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
+               py::arg("cv_error") = training.cv_error ? py::object(py::float_(*training.cv_error))
+                                                       : py::object(py::none()),
+               py::arg("validation") = training.validation,
+               py::arg("asked") = request_of(training.asked),
+               py::arg("has_checkpoint") = !training.identity.empty(),
+               py::arg("quality") = quality_of(training.quality),
+               py::arg("intervals") = intervals_of(model));
+  if (model.encoding) {
+    const auto parsed = py::module_::import("json").attr("loads")(columns_json(*model.encoding));
+    all.attr("update")(parsed);
+  }
+  return all;
 }
 
 }  // namespace

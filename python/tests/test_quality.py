@@ -32,6 +32,24 @@ def test_report_has_accuracy_or_r2_beside_a_constant(data, tmp_path):
     assert blocks.report_["quality"]["value"] > 0.8
 
 
+def test_summary_names_columns_as_the_program_does():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    frame = pandas.DataFrame({"size": rng.normal(size=60), "colour": np.array(["red", "blue"])[np.arange(60) % 2]})
+    model = kerf.KernelRidge(map="rff", features=16).fit(frame, frame["size"] * 2)
+    assert model.summary_["inputs"] == [{"name": "size", "kind": "numbers"}, {"name": "colour", "kind": "words", "levels": ["blue", "red"]}]
+    assert model.summary_["dropped"] == [] and model.summary_["missing"] == "error" and len(model.summary_["target"]) == 1
+
+
+def test_figures_that_are_not_defined_are_none():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(80, 2))
+    label = kerf.KernelClassifier(map="rff", features=16).fit(x, x[:, 0] > 0)
+    assert label.evaluate(x[:5], np.zeros(5, bool))["auc"] is None
+    number = kerf.KernelRidge(map="rff", features=16).fit(x, x[:, 0])
+    assert number.evaluate(x[:5], np.ones(5))["r2"] is None
+
+
 def test_no_better_than_a_constant_warns(data):
     x, y, noise = data
     with pytest.warns(UserWarning, match="(no|hardly) better than a constant: r2"):

@@ -31,20 +31,45 @@ def browser():
 def reports(kerf):
     digits = DATA / "digits_train.csv.gz"
     yield "fit.html", kerf("fit", digits, "--image", "8x8x1", "--map", "arccos", "--features", "64", "--test", DATA / "digits_test.csv.gz", "--report", "fit.html")
+    yield "regression.html", kerf("fit", DATA / "diabetes_train.csv", "--intervals", "conformal", "--test", DATA / "diabetes_test.csv", "--report", "regression.html")
+    yield "score.html", kerf("score", "model.kerf", DATA / "diabetes_test.csv", "--report", "score.html")
     yield "diagnose.html", kerf("diagnose", digits, "--target", "digit", "--scale", "unit", "--features", "64,128,256", "--sample", "150", "--report", "diagnose.html")
     yield "plan.html", kerf("plan", DATA / "wine_train.csv", "--map", "rff", "--kernel-error", "0.15", "--report", "plan.html")
     yield "compare.html", kerf("compare", DATA / "iris_train.csv", "--maps", "rff,arccos", "--features", "32,128", "--seeds", "2", "--report", "compare.html")
 
 
+# Elements that reach beyond the screen, or are cut off by what they stand in; tables scroll in boxes of their own.
+BEYOND = """const w = document.documentElement.clientWidth, bad = [];
+    for (const e of document.querySelectorAll('body *')) {
+        const r = e.getBoundingClientRect(), paper = e.closest('svg');
+        if (!r.width || !r.height || (e.closest('.scroll') && !e.matches('.scroll'))) continue;
+        const cut = paper && paper !== e && e.tagName === 'text' ? paper.getBoundingClientRect() : {left: 0, right: w};
+        if (r.right > cut.right + 1 || r.left < cut.left - 1) bad.push(e.tagName + ' ' + e.textContent.slice(0, 40));
+    }
+    return bad"""
+# Boxes that scroll, whose hint is hidden; and hints of boxes that do not.
+UNTOLD = """return [...document.querySelectorAll('.scroll')].filter(s => s.offsetParent &&
+    (s.scrollWidth > s.clientWidth) === s.previousElementSibling.hidden).map(s => s.textContent.slice(0, 40))"""
+
+
 def test_every_report_in_a_browser(kerf, tmp_path, browser):
+    scrolled = 0
     for name, result in reports(kerf):
         assert result.code == 0, result.err
-        for width in (375, 1440):
+        for width, mode in ((390, "light"), (390, "dark"), (1440, "light")):
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": mode}]})
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
             browser.get((tmp_path / name).as_uri())
             assert browser.get_log("browser") == [], name
             # Nothing but tables in their own scroll boxes is wider than the screen.
             assert browser.execute_script("return document.documentElement.scrollWidth") <= width, (name, width)
+            browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+            browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+            assert browser.execute_script(BEYOND) == [], (name, width)
+            assert browser.execute_script(UNTOLD) == [], (name, width)
+            scrolled += browser.execute_script("return document.querySelectorAll('.hint:not([hidden])').length")
+            paper, ink = browser.execute_script("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")
+            assert (sum(map(int, paper[4:-1].split(","))) > sum(map(int, ink[4:-1].split(",")))) == (mode == "light")
             sizes = browser.execute_script(
                 "return [...document.querySelectorAll('figure.chart text')].map(t => t.getBoundingClientRect().height)")
             assert all(size >= 9 for size in sizes if size), (name, width, min(sizes))
@@ -53,6 +78,7 @@ def test_every_report_in_a_browser(kerf, tmp_path, browser):
             chart.send_keys(Keys.ARROW_RIGHT)
             tip = browser.find_element(By.CSS_SELECTOR, "figure.chart .tip")
             assert any(c.isdigit() for c in tip.text), name
+    assert scrolled > 0  # the matrix of ten classes
 
 
 def test_tables_sort_by_keyboard(kerf, tmp_path, browser):

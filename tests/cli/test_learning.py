@@ -70,6 +70,8 @@ def test_rows_far_outside_are_drawn_back_and_counted(kerf, tmp_path):
     assert drawn.json["predictions"][::2] == plain.json["predictions"][::2]
     score = kerf("score", "drawn.kerf", "test.csv", "--json")
     assert score.json["far_rows"] == 1 and "1 of 2 rows" in score.err
+    assert "1 of 3 rows" in kerf("predict", "drawn.kerf", "new.csv", "-q").err  # a warning, which -q leaves
+    assert kerf(*fit, "--test", "test.csv", "--json").json["test"]["far_rows"] == 1
 
 
 def test_a_map_of_zeros_is_said(kerf, tmp_path):

@@ -32,3 +32,29 @@ def test_lists_and_help_speak_of_one_map(kerf):
     script = kerf("completion", "bash").out
     assert "--map) words=\"auto exact rff" in script
     assert "Exit codes: 0" in kerf("--help").out
+
+
+def test_help_of_a_map_has_its_own_words_and_defaults(kerf):
+    for name in ("rff", "ntk-rf", "arccos", "exact"):
+        text = " ".join(kerf("fit", "--help", "--map", name).out.split("Options of " + name)[1].split("Examples:")[0].split())
+        for option in kerf("maps", name, "--json").json["maps"][0]["options"]:
+            assert option["help"] in text and f"[{option['default']}]" in text, (name, option)
+    exact = kerf("fit", "--help", "--map", "exact").out
+    assert "kerf kernels" in exact and "shift-invariant kernel" not in exact
+    for command in ("transform", "diagnose"):  # rows as they are: no column is appended to them
+        bias = kerf(command, "--help", "--map", "arccos").out.split("--bias")[1].split("--")[0]
+        assert "[0]" in bias, (command, bias)
+
+
+def test_a_map_without_features_is_refused_where_features_are_wanted(kerf):
+    wine = DATA / "wine_train.csv"
+    for command in (["transform", wine, "-o", "z.npy"], ["diagnose", wine], ["plan", wine, "--kernel-error", "0.2"], ["select", wine, "--budget", "3", "-o", "r.txt"]):
+        refused = kerf(*command, "--map", "exact")
+        assert refused.code == 2 and "has no features" in refused.err and "nystrom" in refused.err, refused.err
+
+
+def test_plan_takes_auto(kerf):
+    wine = DATA / "wine_train.csv"
+    plan = kerf("plan", wine, "--map", "auto", "--kernel-error", "0.3", "--json").json
+    chosen = kerf("transform", wine, "--map", "auto", "-o", "z.npy", "--json").json  # as many features as a fit has
+    assert plan["map"] == chosen["map"] and f"--map {chosen['map']}" in plan["command"]

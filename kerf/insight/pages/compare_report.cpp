@@ -51,11 +51,13 @@ std::optional<Interval> seconds_of(const Entry& entry) { return entry.seconds();
 std::string error_charts(const Comparison& c) {
   return html::section(
       "How good, at what cost",
-      html::chart(fmt::format("{} against seconds of a fit; the large point is recommended, "
+      html::chart(fmt::format("The {} against seconds of a fit; the large point is recommended, "
                               "bars: least and largest of the seeds",
                               c.error_name()),
                   {"seconds", true}, {c.error_name(), true}, series_of(c, seconds_of, error_of)) +
-          html::chart(fmt::format("{} against the number of features", c.error_name()),
+          html::chart(fmt::format("The {} against the number of features; bars: least and largest "
+                                  "of the seeds",
+                                  c.error_name()),
                       {"features", true}, {c.error_name(), true},
                       series_of(c, number_of_features, error_of)));
 }
@@ -71,8 +73,8 @@ std::string kernel_charts(const Comparison& c) {
       fmt::format("<p>On {} rows, each map against its own exact kernel: a small error of a kernel "
                   "that does not suit the data helps nobody.</p>",
                   c.sample) +
-          html::chart("Relative error of the kernel matrix (Frobenius norm); dashed: the slope of "
-                      "theory",
+          html::chart("Relative error of the kernel matrix (Frobenius norm); grey, broken: the "
+                      "slope of theory",
                       {"features", true}, {"relative error", true}, errors) +
           html::chart(fmt::format("Generalised condition number at lambda {:g}: 1 is perfect",
                                   c.kernel_lambda),
@@ -123,12 +125,12 @@ std::string compare_report(const Comparison& c, const std::string& fit,
                                   {"task", name_of(c.task)},
                                   {"error", fmt::format("{}, {}", c.error_name(), c.validation)},
                                   {"seeds", fmt::format("{}", best.runs.size())},
-                                  {"time of the comparison", fmt::format("{:.0f} s", c.seconds)}});
-  body += html::section("Do this", fmt::format("<pre>{}</pre>", html::escape(fit)));
+                                  {"time of the comparison", fmt::format("{:.1f} s", c.seconds)}});
+  body += html::section("Do this", html::command(fit));
   body += error_charts(c);
   body += html::warnings(c.warnings) + html::section("All of them", entry_table(c));
   body += kernel_charts(c);
-  body += html::section("Compare again", fmt::format("<pre>{}</pre>", html::escape(command)));
+  body += html::section("Compare again", html::command(command));
   return html::page("kerf compare", c.recommendation, body);
 }
 

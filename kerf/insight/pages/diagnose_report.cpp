@@ -37,8 +37,8 @@ std::string error_charts(const Diagnosis& d) {
   return html::section(
       "Error against the number of features",
       html::chart(
-          "Relative error of the kernel matrix; bars: least and largest of the seeds; dashed: "
-          "the slope of theory",
+          "Relative error of the kernel matrix; bars: least and largest of the seeds; grey, "
+          "broken: the slope of theory",
           {"features", true}, {"relative error", true}, errors) +
           html::chart(fmt::format("Spectral epsilon at lambda {:g}: below 1 theory has a bound for "
                                   "ridge regression",
@@ -123,7 +123,7 @@ std::string diagnose_report(const Diagnosis& d, const std::string& command) {
   body += error_charts(d);
   body += html::warnings(d.warnings) + html::section("Spectra", spectrum_chart(d));
   body += html::section("All numbers", number_table(d) + worst_entry(d));
-  body += html::section("Do it again", fmt::format("<pre>{}</pre>", html::escape(command)));
+  body += html::section("Do it again", html::command(command));
   return html::page("kerf diagnose: " + d.map, headline + ".", body);
 }
 

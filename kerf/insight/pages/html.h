@@ -69,6 +69,9 @@ std::string heat_table(const std::string& corner, const std::vector<std::string>
 std::string picture(std::span<const float> pixels, Index height, Index width, Index channels,
                     const std::string& caption);
 
+/// A command line, cut between its words where it is longer than the screen.
+std::string command(const std::string& line);
+
 /// Names and values side by side.
 std::string facts(const std::vector<std::pair<std::string, std::string>>& items);
 

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kColours[] = {"var(--accent)", "var(--second)", "var(--third)",
                                     "var(--fourth)", "var(--fifth)",  "var(--sixth)"};
 constexpr std::size_t kListed = 400;  // points up to which the numbers are listed
-constexpr double kWidth = 640, kHeight = 340, kLeft = 100, kRight = 16, kTop = 14, kBottom = 62;
+constexpr double kWidth = 640, kHeight = 340, kRight = 16, kTop = 14, kBottom = 62;
+constexpr double kLetter = 12.5;  // a digit at the size of a telephone, where text is largest
 
 constexpr double kRounding = 1e-12;  // relative: less than what numbers of a chart are computed to
 constexpr int kMostTicks = 10;
@@ -103,21 +104,39 @@ std::string tick(double value) {
   return std::abs(value) >= 1e5 ? fmt::format("{:.0e}", value) : fmt::format("{:.5g}", value);
 }
 
-std::string axes(const Scale& to_x, const Scale& to_y, const Axis& x, const Axis& y) {
+/// Room for the longest number at the left.
+double left_of(const Scale& to_y) {
+  std::size_t longest = 2;
+  for (const double v : to_y.ticks()) longest = std::max(longest, tick(v).size());
+  return kLetter * static_cast<double>(longest) + 12;
+}
+
+/// The x axis: a line for each tick, and its number where that neither leaves the paper nor meets the
+/// one before.
+std::string x_axis(const Scale& to_x, double left, const std::string& label) {
   std::string out;
-  for (const double v : to_x.ticks())
+  double taken = 0;
+  for (const double v : to_x.ticks()) {
+    const double half = kLetter * static_cast<double>(tick(v).size()) / 2;
+    const double at = std::clamp(to_x(v), half, kWidth - half);
     out += fmt::format(
-        R"svg(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="var(--line)"/><text x="{0:.1f}" y="{3}" text-anchor="middle">{4}</text>)svg",
-        to_x(v), kTop, kHeight - kBottom, kHeight - kBottom + 22, tick(v));
+        R"svg(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="var(--line)"/>)svg",
+        to_x(v), kTop, kHeight - kBottom);
+    if (at - half < taken) continue;
+    taken = at + half + kLetter / 2;
+    out += fmt::format(R"svg(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)svg", at,
+                       kHeight - kBottom + 22, tick(v));
+  }
+  return out + fmt::format(R"svg(<text x="{:.0f}" y="{:.0f}" text-anchor="middle">{}</text>)svg",
+                           (left + kWidth - kRight) / 2, kHeight - 8, escape(label));
+}
+
+std::string y_axis(const Scale& to_y, double left) {
+  std::string out;
   for (const double v : to_y.ticks())
     out += fmt::format(
-        R"svg(<line x1="{1}" x2="{2}" y1="{0:.1f}" y2="{0:.1f}" stroke="var(--line)"/><text x="{3}" y="{4:.1f}" text-anchor="end">{5}</text>)svg",
-        to_y(v), kLeft, kWidth - kRight, kLeft - 8, to_y(v) + 4, tick(v));
-  out += fmt::format(R"svg(<text x="{:.0f}" y="{:.0f}" text-anchor="middle">{}</text>)svg",
-                     (kLeft + kWidth - kRight) / 2, kHeight - 8, escape(x.label));
-  out += fmt::format(
-      R"svg(<text transform="translate(14 {:.0f}) rotate(-90)" text-anchor="middle">{}</text>)svg",
-      (kTop + kHeight - kBottom) / 2, escape(y.label));
+        R"svg(<line x1="{1:.1f}" x2="{2}" y1="{0:.1f}" y2="{0:.1f}" stroke="var(--line)"/><text x="{3:.1f}" y="{4:.1f}" text-anchor="end">{5}</text>)svg",
+        to_y(v), left, kWidth - kRight, left - 8, to_y(v) + 4, tick(v));
   return out;
 }
 
@@ -246,9 +265,10 @@ std::string chart(const std::string& caption, const Axis& x, const Axis& y_asked
     }
   }
   if (!std::isfinite(in_x.low)) return "";
-  const Scale to_x(in_x.low, in_x.high, x.log, kLeft, kWidth - kRight);
   const Scale to_y(in_y.low, in_y.high, y.log, kHeight - kBottom, kTop);
-  std::string body = axes(to_x, to_y, x, y);
+  const double left = left_of(to_y);
+  const Scale to_x(in_x.low, in_x.high, x.log, left, kWidth - kRight);
+  std::string body = x_axis(to_x, left, x.label) + y_axis(to_y, left);
   if (diagonal)
     body += fmt::format(
         R"svg(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="var(--soft)" stroke-dasharray="4 4"/>)svg",
@@ -257,7 +277,9 @@ std::string chart(const std::string& caption, const Axis& x, const Axis& y_asked
   const std::string svg = fmt::format(
       R"svg(<svg viewBox="0 0 {} {}" width="{}" role="application" aria-roledescription="chart" tabindex="0" aria-label="{}. Arrow keys read the points."><g aria-hidden="true">{}</g></svg>)svg",
       kWidth, kHeight, kWidth, escape(caption), body);
-  return figure(svg, caption,
+  // Above the paper, where a long one has room: along the axis it would not fit a telephone.
+  const std::string up = fmt::format("<div class=\"up\">\u2191 {}</div>", escape(y.label));
+  return figure(up + svg, caption,
                 R"svg(<output class="tip" aria-live="polite"></output>)svg" + legend(series),
                 R"svg( class="chart")svg") +
          numbers_of(series, x, y);
@@ -265,25 +287,19 @@ std::string chart(const std::string& caption, const Axis& x, const Axis& y_asked
 
 std::string bars(const std::string& caption,
                  const std::vector<std::pair<std::string, double>>& values, std::size_t marked) {
-  constexpr double kLabel = 240, kRow = 24, kEnd = 80;
   double most = 0;
   for (const auto& [label, value] : values) most = std::max(most, value);
   std::string body, read = caption;  // aloud, where it cannot be seen
   for (std::size_t i = 0; i < values.size(); ++i) {
     read += fmt::format("{} {} {}", i == 0 ? ":" : ",", values[i].first, number(values[i].second));
-    const double y = kRow * static_cast<double>(i);
-    const double length = most > 0 ? values[i].second / most * (kWidth - kLabel - kEnd) : 0;
     body += fmt::format(
-        R"svg(<text x="{}" y="{:.0f}" text-anchor="end">{}</text><rect x="{}" y="{:.0f}" width="{:.1f}" height="16" rx="2" fill="{}"/><text x="{:.1f}" y="{:.0f}">{}</text>)svg",
-        kLabel - 8, y + 16, escape(values[i].first), kLabel, y + 4, std::max(1.0, length),
-        i == marked ? "var(--accent)" : "var(--line)", kLabel + length + 6, y + 16,
-        number(values[i].second));
+        R"svg(<span>{}</span><div{}><div style="width:{:.1f}%"></div></div><span>{}</span>)svg",
+        escape(values[i].first), i == marked ? " class=\"marked\"" : "",
+        most > 0 ? 100 * values[i].second / most : 0, number(values[i].second));
   }
-  return figure(
-      fmt::format(
-          R"svg(<svg viewBox="0 0 {} {:.0f}" width="{}" role="img" aria-label="{}">{}</svg>)svg",
-          kWidth, kRow * static_cast<double>(values.size()) + 8, kWidth, escape(read), body),
-      caption, "", "");
+  return figure(fmt::format(R"svg(<div class="bars" role="img" aria-label="{}">{}</div>)svg",
+                            escape(read), body),
+                caption, "", "");
 }
 
 }  // namespace kerf::detail::html

@@ -41,7 +41,7 @@ std::string measured_chart(const Plan& plan) {
     target.points.push_back({m, plan.target});
   std::vector<html::Series> series = {values, limits, target};
   if (plan.goal != PlanGoal::validation_error) series.push_back(html::inverse_root_line(means));
-  return html::chart(fmt::format("{} against the number of features, {} seeds each; the large "
+  return html::chart(fmt::format("The {} against the number of features, {} seeds each; the large "
                                  "point is the answer, {}",
                                  label_of(plan), plan.sizes.front().values.size(), plan.reason),
                      {"features", true}, {label_of(plan), true}, series);
@@ -87,19 +87,18 @@ std::string plan_report(const Plan& plan, const std::string& fit, const std::str
       {"map", plan.map},
       {"rows", fmt::format("{}, {} in the sample", plan.rows, plan.sample)},
       {"lambda", plan.lambda ? fmt::format("{:g}", *plan.lambda) : "chosen by each fit"},
-      {"error goes as", fmt::format("features^({:.2f})", -plan.slope)},
+      {"error goes as", fmt::format("features^{:.2f}", -plan.slope)},
       {"time of the plan", fmt::format("{:.1f} s", plan.seconds)},
       {"options of the map", html::option_text(plan.options)}};
   if (plan.statistical_dimension)
     facts.insert(facts.begin() + 5,
                  {"statistical dimension", html::number(*plan.statistical_dimension)});
   std::string body = html::facts(facts);
-  if (plan.features)
-    body += html::section("Do this", fmt::format("<pre>{}</pre>", html::escape(fit)));
+  if (plan.features) body += html::section("Do this", html::command(fit));
   body += html::warnings(plan.warnings) + html::section("Measured", measured_chart(plan));
   body += html::section("What theory asks for", bounds_section(plan));
   body += html::section("What it costs", cost_section(plan));
-  body += html::section("Plan again", fmt::format("<pre>{}</pre>", html::escape(command)));
+  body += html::section("Plan again", html::command(command));
   return html::page("kerf plan: " + plan.map, headline(plan), body);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +55,9 @@ Json sets_json(const Score& score) {
   return all;
 }
 
+/// Of targets that do not vary there is no share of a variance.
+Json r2_json(double r2, bool varies) { return varies ? Json(r2) : Json(); }
+
 Json targets_json(const Model& model, const Score& score) {
   Json all = Json::array();
   const std::vector<std::string> names = target_names(model);
@@ -62,7 +66,7 @@ Json targets_json(const Model& model, const Score& score) {
     all.push_back({{"target", names[t]},
                    {"mse", one.mse},
                    {"rmse", one.rmse},
-                   {"r2", one.r2},
+                   {"r2", r2_json(one.r2, one.constant_rmse > 0)},
                    {"mae", one.mae},
                    {"median_error", one.median_error},
                    {"constant",
@@ -76,10 +80,12 @@ Json targets_json(const Model& model, const Score& score) {
 }
 
 Json regression_json(const Model& model, const Score& score) {
+  const bool varies = std::ranges::any_of(
+      score.targets, [](const TargetScore& one) { return one.constant_rmse > 0; });
   Json json = {{"rows", score.rows},
                {"mse", score.mse},
                {"rmse", score.rmse},
-               {"r2", score.r2},
+               {"r2", r2_json(score.r2, varies)},
                {"relative_rmse", score.relative_rmse}};
   if (score.targets.size() == 1) {
     const TargetScore& only = score.targets[0];
@@ -137,6 +143,8 @@ Json classification_json(const Model& model, const Score& score) {
     json["average_precision"] = score.ranking->average_precision;
     constant["auc"] = 0.5;
     constant["average_precision"] = score.ranking->share;
+  } else if (score.classes.size() == 2) {  // rows of one class have no order of two
+    json["auc"] = json["average_precision"] = Json();
   }
   json["constant"] = constant;
   json["calibration"] = score.calibration ? calibration_json(*score.calibration) : Json();

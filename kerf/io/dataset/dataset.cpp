@@ -8,6 +8,7 @@
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/io/arrays/idx.h"
+#include "kerf/io/dataset/id_column.h"
 #include "kerf/io/registry.h"
 #include "kerf/io/table/scan.h"
 
@@ -53,13 +54,15 @@ std::string note_header(const io::Schema& schema) {
 }  // namespace
 
 EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding,
-                             std::string name, io::Targets targets, Index rows, io::PassGuard guard)
+                             std::string name, io::Targets targets, Index rows, io::PassGuard guard,
+                             Index id)
     : reader_(std::move(reader)),
       encoding_(encoding),
       name_(std::move(name)),
       targets_(targets),
       most_rows_(rows),
-      guard_(std::move(guard)) {
+      guard_(std::move(guard)),
+      id_(id) {
   make_encoder();
 }
 
@@ -71,7 +74,9 @@ void EncodedSource::make_encoder() {
 /// Which cells it keeps as they are written.
 void EncodedSource::tell_reader() {
   reader_->keep_spelling(encoder_->class_column());
-  reader_->keep_words(encoder_->word_columns());
+  std::vector<Index> words = encoder_->word_columns();
+  if (id_ != io::kNoColumn) words.push_back(id_);
+  reader_->keep_words(words);
 }
 
 EncodedSource::~EncodedSource() = default;
@@ -113,6 +118,7 @@ bool EncodedSource::next(RowBlock& block) {
   if (!reading_.busy()) reading_.start([this] { read_ahead(); });
   reading_.wait();
   std::swap(block, ahead_);
+  std::swap(ids_, ahead_ids_);
   counts_ = encoder_->counts();
   const bool more = block.rows() > 0;
   if (more) reading_.start([this] { read_ahead(); });
@@ -128,11 +134,26 @@ void EncodedSource::read_ahead() {
     guard_.add(raw_, name_);
     encoder_->encode(raw_, ahead_);
     ahead_.first_row = rows_;
+    if (id_ != io::kNoColumn) take_ids();
     number_rows();
     raw_rows_ += raw_.rows;
     rows_ += ahead_.rows();
     if (ahead_.rows() > 0 || raw_.rows == 0) return;
   }
+}
+
+/// Of the rows that were not left out.
+void EncodedSource::take_ids() {
+  ahead_ids_ = io::texts_of(raw_, id_);
+  if (ahead_.numbers.empty()) return;
+  for (std::size_t i = 0; i < ahead_.numbers.size(); ++i)
+    ahead_ids_[i] = std::move(ahead_ids_[ahead_.numbers[i]]);
+  ahead_ids_.resize(ahead_.numbers.size());
+}
+
+std::string EncodedSource::id_name() const {
+  const auto& names = reader_->schema().names;
+  return id_ >= 0 && id_ < std::ssize(names) ? names[id_] : "";
 }
 
 /// Rows that were left out count too: the others keep the numbers they have in the files.
@@ -228,7 +249,8 @@ std::unique_ptr<EncodedSource> open_test(const Dataset& training,
 
 std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
                                               const Encoding& encoding, const DataOptions& options,
-                                              io::Targets targets, const std::string& target) {
+                                              io::Targets targets, const std::string& target,
+                                              const std::string& id) {
   const std::string name = name_of(paths);
   io::ReadOptions reading = io::read_options_of(options);
   reading.known_names = names_of_inputs(encoding);
@@ -237,7 +259,13 @@ std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& pa
       target.empty() ? encoding : io::with_target(encoding, reader->schema(), target, name);
   if (!options.weights.empty())
     columns = io::with_weights(columns, reader->schema(), options.weights, name);
-  return std::make_unique<EncodedSource>(std::move(reader), columns, name, targets, options.rows);
+  Index place = io::kNoColumn;
+  if (!id.empty()) {
+    place = io::find_id(columns, reader->schema(), id, name);
+    columns = io::with_id(columns, reader->schema(), place, name);
+  }
+  return std::make_unique<EncodedSource>(std::move(reader), columns, name, targets, options.rows,
+                                         io::PassGuard{}, place);
 }
 
 }  // namespace kerf::detail

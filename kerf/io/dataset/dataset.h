@@ -25,9 +25,10 @@ namespace kerf::detail {
 /// and encoded on another thread.  A pass that reads other rows than the first one is an Error.
 class EncodedSource final : public RowSource {
  public:
-  /// `rows`: read the first rows only (0: all).
+  /// `rows`: read the first rows only (0: all).  `id`: the column of the file that ids() are of.
   EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding& encoding, std::string name,
-                io::Targets targets, Index rows, io::PassGuard guard = {});
+                io::Targets targets, Index rows, io::PassGuard guard = {},
+                Index id = io::kNoColumn);
   ~EncodedSource() override;
 
   Index cols() const override { return encoding_.inputs; }
@@ -38,6 +39,10 @@ class EncodedSource final : public RowSource {
   bool has_targets() const { return encoder_->has_targets(); }
   /// What was not as in training, in the rows read since the last rewind().
   const io::EncodeCounts& counts() const { return counts_; }
+  /// What names the rows of the block handed out last, as it is written; empty: no column does.
+  const std::vector<std::string>& ids() const { return ids_; }
+  /// The title of that column; "": it has none.
+  std::string id_name() const;
   const Encoding& encoding() const { return encoding_; }
   /// Encodes rows of the same columns that somebody kept; counts() does not count them.
   void encode(const io::RawBlock& raw, RowBlock& out) const;
@@ -54,6 +59,7 @@ class EncodedSource final : public RowSource {
   void tell_reader();
   void read_ahead();
   void number_rows();
+  void take_ids();
 
   std::unique_ptr<io::Reader> reader_;
   Encoding encoding_;
@@ -63,10 +69,13 @@ class EncodedSource final : public RowSource {
   std::unique_ptr<io::Encoder> encoder_;
   io::EncodeCounts counts_;  // of the blocks handed out
   io::PassGuard guard_;
+  Index id_;
+  std::vector<std::string> ids_;
 
   // What follows belongs to the reading thread between start() and wait().
   io::RawBlock raw_;
   RowBlock ahead_;
+  std::vector<std::string> ahead_ids_;
   Index raw_rows_ = 0, rows_ = 0;
   Background reading_;  // last: its destructor waits for the thread that uses all of the above
 };
@@ -122,10 +131,12 @@ DataOptions options_beside(const Dataset& training, const std::string& labels = 
 
 /// Opens files for use with a model: columns as `encoding` has them, one pass, no look ahead.  Of
 /// the options, labels, weights, delimiter, header and rows count; the rest is the encoding's.  `target`: the
-/// column of these files that holds the target ("": the one that did in training).
+/// column of these files that holds the target ("": the one that did in training).  `id`: the column
+/// that names their rows ("": none), which the model need not know.
 std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& paths,
                                               const Encoding& encoding, const DataOptions& options,
                                               io::Targets targets = io::Targets::optional,
-                                              const std::string& target = {});
+                                              const std::string& target = {},
+                                              const std::string& id = {});
 
 }  // namespace kerf::detail

@@ -154,6 +154,11 @@ ReadOptions read_options_of(const DataOptions& options) {
           .memory_limit = options.memory_limit};
 }
 
+Index find_column(const Schema& schema, const std::string& word, const char* option,
+                  const std::string& source) {
+  return Finder(schema, source).column(word, option);
+}
+
 Encoding with_target(const Encoding& encoding, const Schema& schema, const std::string& target,
                      const std::string& name) {
   KERF_REQUIRE(encoding.targets.size() == 1 && !schema.labelled, usage,

@@ -52,6 +52,10 @@ Encoding with_target(const Encoding& encoding, const Schema& schema, const std::
 Encoding with_weights(const Encoding& encoding, const Schema& schema, const std::string& weights,
                       const std::string& name);
 
+/// The column of that name or number, where `option` asks for it.  Error (usage) if there is none.
+Index find_column(const Schema& schema, const std::string& word, const char* option,
+                  const std::string& source);
+
 ReadOptions read_options_of(const DataOptions& options);
 
 }  // namespace io

@@ -40,6 +40,14 @@ ChosenFeatures choose_features(Dataset& data, const FeaturesAsked& asked, const 
 
 }  // namespace
 
+void require_features(const std::string& map) {
+  KERF_REQUIRE(
+      map != kExactMap, usage,
+      "{} is the kernel itself and has no features, which this needs; {} has features of any "
+      "kernel",
+      spell("map", map), spell("map", "nystrom"));
+}
+
 ChosenFeatures features_for(Dataset& data, const FeaturesAsked& asked, const Context& context) {
   settle_columns(data, asked.scale, sees_differences(asked.map, asked.options));
   if (asked.map == kAutoMap) return choose_features(data, asked, context);

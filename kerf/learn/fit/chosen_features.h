@@ -1,4 +1,4 @@
-// The map of those who want features and no fit (transform, diagnose, select): as named, or for auto
+// The map of those who want features and no fit (transform, diagnose, plan, select): as named, or for auto
 // as a fit would choose it.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -26,6 +26,9 @@ struct FeaturesAsked {
   ScaleKind scale = ScaleKind::automatic;
   Index seed = 1;
 };
+
+/// Error (usage) for the map that has no features: exact.
+void require_features(const std::string& map);
 
 /// Settles the columns of the data, too (journey.h).  Error (usage) for auto where rows have no target
 /// to choose by.

@@ -175,7 +175,9 @@ Score Scorer::finish() {
     finish_classes(score_);
   else
     finish_regression(score_, totals_);
-  if (is_classification() && model_.outputs() == 2) score_.ranking = rank_score(ranked_.values());
+  const auto has_rows = [](const ClassScore& one) { return one.weight > 0; };
+  if (score_.classes.size() == 2 && std::ranges::all_of(score_.classes, has_rows))
+    score_.ranking = rank_score(ranked_.values());
   if (model_.temperature) {
     score_.log_loss = log_loss_ / score_.weight;
     score_.calibration = calibration_.finish();

@@ -101,6 +101,13 @@ TEST(TargetScore, MediansAndConstants) {
   EXPECT_NEAR(found.r2, 1 - 21.0 / 50, 1e-12);
 }
 
+TEST(TargetScore, RowsThatDoNotCountSpoilNoDigits) {
+  TargetTotals totals;
+  totals.add(0, 1e12, 0, 0);
+  for (Index i = 1; i < 5; ++i) totals.add(i, static_cast<double>(i), 0, 1);
+  EXPECT_NEAR(totals.finish(4).constant_rmse, std::sqrt(1.25), 1e-12);
+}
+
 TEST(TargetScore, WeightsAreRepetitions) {
   EXPECT_THAT(weighted_median({{1, 3}, {5, 1}}), DoubleEq(1));
   EXPECT_THAT(weighted_median({{1, 2}, {5, 2}}), DoubleEq(3));

@@ -22,6 +22,7 @@ double weighted_median(std::vector<std::pair<double, double>> rows) {
 }
 
 void TargetTotals::add(Index row, double target, double predicted, double weight) {
+  if (weight == 0) return;  // not even a place to measure from
   if (is_first_) origin_ = target;
   is_first_ = false;
   sum_ += weight * (target - origin_);
