@@ -17,6 +17,7 @@
 #include "kerf/io/table/data_options.h"
 #include "kerf/io/table/encoder.h"
 #include "kerf/io/table/encoding.h"
+#include "kerf/io/table/missing_words.h"
 #include "kerf/io/table/raw_fingerprint.h"
 
 namespace kerf::detail {
@@ -63,6 +64,7 @@ class EncodedSource final : public RowSource {
   std::unique_ptr<io::Encoder> encoder_;
   io::EncodeCounts counts_;  // of the blocks handed out
   io::PassGuard guard_;
+  const io::MissingWords missing_words_;  // of the encoding, which keeps them
 
   // What follows belongs to the reading thread between start() and wait().
   io::RawBlock raw_;
