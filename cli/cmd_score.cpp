@@ -223,6 +223,11 @@ Encoding encoding_for(const Model& model, const ScoreArguments& arguments,
     throw Error(ErrorKind::usage,
                 "--missing mean: the model keeps no means of its columns; fit it with --missing "
                 "mean, or leave such rows out with --missing drop");
+  if (options.missing == Missing::indicator && encoding.missing != Missing::indicator)
+    throw Error(
+        ErrorKind::usage,
+        "--missing indicator: the model has no such inputs; fit it with --missing indicator, "
+        "or leave such rows out with --missing drop");
   encoding.missing = options.missing;
   return encoding;
 }

@@ -110,7 +110,7 @@ std::vector<OptionInfo> as_rows_are(std::vector<OptionInfo> options);
 std::vector<OptionInfo> with_sizes(std::vector<OptionInfo> options, const std::string& sizes);
 
 /// What is left to say about files that come to a model, which knows its columns.
-inline const std::vector<std::string> kReadingOptions = {"delimiter", "header", "rows"};
+inline const std::vector<std::string> kReadingOptions = {"delimiter", "decimal", "header", "rows"};
 
 /// What is said about files of rows.
 DataOptions read_data_options(const Params& given, const std::string& command,

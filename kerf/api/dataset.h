@@ -15,7 +15,8 @@
 
 namespace kerf {
 
-/// A column of words, one for each row; "" is a missing one.
+/// A column of words, one for each row; "" is a missing one.  Words that are all dates, or all amounts
+/// such as $12.50, become numbers as in files, unless the option categorical names the column.
 struct Words {
   std::string name;
   std::vector<std::string> values;

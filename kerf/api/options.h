@@ -15,16 +15,20 @@ struct DataOptions {
   Text target = {};  ///< target: last, first, none, a column name or number (0 is the first, -1 the last), or several: A,B [last]
   Text task = {};  ///< what the target is: auto|regression|classification [auto]
   Text drop = {};  ///< columns to leave out: names, numbers, ranges such as 3-7
+  Text categorical = {};  ///< columns whose numbers are codes, one input for each: names, numbers, ranges
   Text weights = {};  ///< column with a weight for each row
   Text labels = {};  ///< file with one label per row
   Text delimiter = {};  ///< what separates cells: auto, tab, space or one character [auto]
+  Text decimal = {};  ///< decimal mark of numbers: . or , (the other one then parts thousands); auto: a point [auto]
+  Text dates = {};  ///< order of day and month in 01/02/2024; auto: where some cell tells it: auto|dmy|mdy [auto]
   Text header = {};  ///< whether the first row holds column names: auto|yes|no [auto]
-  Text missing = {};  ///< missing cells (empty, NA, NaN, ?, null): error, mean of the column, or drop the row: error|mean|drop [error]
+  Text missing = {};  ///< missing cells (empty, NA, N/A, NaN, None, null, NaT, ?, -, .): error, mean of the column, drop the row, or indicator: mean, and an input that says which were missing: error|mean|drop|indicator [error]
+  Text na = {};  ///< more words or numbers that mean a missing cell: A,B; =A,B: these only
   Count rows = {};  ///< read the first rows only (0: all) [0]
   Text image = {};  ///< rows are images: HEIGHTxWIDTHxCHANNELS
   Count max_levels = {};  ///< most different words of an input column [256]
 
-  Params params() const { return given({{"target", target}, {"task", task}, {"drop", drop}, {"weights", weights}, {"labels", labels}, {"delimiter", delimiter}, {"header", header}, {"missing", missing}, {"rows", rows}, {"image", image}, {"max-levels", max_levels}}); }
+  Params params() const { return given({{"target", target}, {"task", task}, {"drop", drop}, {"categorical", categorical}, {"weights", weights}, {"labels", labels}, {"delimiter", delimiter}, {"decimal", decimal}, {"dates", dates}, {"header", header}, {"missing", missing}, {"na", na}, {"rows", rows}, {"image", image}, {"max-levels", max_levels}}); }
 };
 
 /// A fit, besides the data and the map.

@@ -249,8 +249,11 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::string nearest_name(std::string_view word, std::span<const std::string> candidates) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // Of a short word at least one letter stays as it is.
+  const std::size_t letters = std::max<std::size_t>(word.size(), 1);
+  std::size_t best_distance = std::max(std::min<std::size_t>(2, letters - 1), letters / 3) + 1;
   for (const std::string& name : candidates) {
     // Edit distance (Levenshtein), one row at a time.
     std::vector<std::size_t> row(name.size() + 1);
@@ -258,7 +261,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> can
     for (std::size_t i = 0; i < word.size(); ++i) {
       std::size_t diagonal = row[0]++;
       for (std::size_t j = 0; j < name.size(); ++j) {
-        const std::size_t substituted = diagonal + (word[i] == name[j] ? 0 : 1);
+        const std::size_t substituted = diagonal + (lower(word[i]) == lower(name[j]) ? 0 : 1);
         diagonal = row[j + 1];
         row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
       }

@@ -27,7 +27,7 @@ void RawBlock::clear() {
 }
 
 bool RawBlock::is_missing(const OddCell& cell) const {
-  return !cell.is_word && io::is_missing(text(cell));
+  return cell.is_missing || (!cell.is_word && io::is_missing(text(cell)));
 }
 
 void RawBlock::list_odd(Index i) {
@@ -71,14 +71,16 @@ void require_columns(Index columns, Index memory_limit, const std::string& name)
 }
 
 bool is_missing(std::string_view text) {
-  if (text.empty() || text == "?") return true;
+  if (text.empty() || text == "NaT") return true;
   if (text.size() > 4) return false;
   char lower[4] = {};
   std::size_t size = 0;
   for (const char c : text.substr(0, 4))
     lower[size++] = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   const std::string_view word(lower, size);
-  return word == "na" || word == "nan" || word == "null";
+  constexpr std::string_view kWords[] = {"?",   "-",    ".",   "na",   "n/a",  "nan",
+                                         "\\n", "null", "#na", "none", "#n/a", "<na>"};
+  return std::ranges::find(kWords, word) != std::end(kWords);
 }
 
 std::string quoted(std::string_view text) {

@@ -32,6 +32,15 @@ struct Schema {
   bool weighted = false;             ///< a weight stands beside the columns
   Index sparse_columns = 0;          ///< sparse: columns counted from 1; 0: as far as rows reach
   std::vector<std::string> classes;  ///< targets are numbers of these names
+  /// Columns of the table of which more is known than the cells tell.
+  struct Known {
+    Index column = 0;
+    bool is_moment = false;  ///< cells are microseconds, since 1970; else: words that stay words
+    bool has_zone = false;   ///< of moments: those of UTC
+  };
+  std::vector<Known> known;
+  /// What was odd about the layout of the file, in sentences.
+  std::vector<std::string> remarks;
 };
 
 /// The column number of a label that stands beside the columns.
@@ -46,8 +55,10 @@ struct OddCell {
   Index column = 0;  ///< or kLabelColumn
   Index byte = 0;    ///< position in its line, from 1; 0: the file has no lines
   std::size_t text_begin = 0, text_size = 0;
-  Index below = 0;       ///< lines between the first line of its row and its own
-  bool is_word = false;  ///< of a typed source: not missing, whatever it looks like
+  Index below = 0;          ///< lines between the first line of its row and its own
+  bool is_word = false;     ///< of a typed source: not missing, whatever it looks like
+  bool is_missing = false;  ///< somebody said so (--na), whatever it looks like
+  bool is_read = false;     ///< read by the form of its column; its value stands in its place
   bool is_number =
       false;  ///< of a column that keep_words() asked for; its value stands in its place
 };
@@ -80,7 +91,7 @@ struct RawBlock {
   std::string_view text(const OddCell& cell) const {
     return std::string_view(odd_text).substr(cell.text_begin, cell.text_size);
   }
-  /// Empty, NA, NaN, ? or null, unless it is known to be a word.
+  /// See io::is_missing(), unless it is known to be a word.
   bool is_missing(const OddCell& cell) const;
   void add_odd(Index row, Index column, Index byte, std::string_view cell_text, Index below = 0) {
     odd.push_back({row, column, byte, odd_text.size(), cell_text.size(), below});
@@ -123,7 +134,8 @@ struct ReadOptions {
   enum class Header { automatic, yes, no };
   std::string delimiter = "auto";
   Header header = Header::automatic;
-  Index memory_limit = 0;  ///< 0: what is free
+  Index memory_limit = 0;      ///< 0: what is free
+  bool decimal_comma = false;  ///< 3,5 is a number, 3.5 is none
   /// Columns that a model wants: a first row that holds all of them is a header, whatever it looks
   /// like.
   std::vector<std::string> known_names = {};
@@ -133,7 +145,8 @@ struct ReadOptions {
 /// sums, place in the encoding and in the model) does not fit.
 void require_columns(Index columns, Index memory_limit, const std::string& name);
 
-/// Empty, NA, NaN, ? and null, in any case: a cell whose value is not known.
+/// Empty, NA, N/A, #N/A, <NA>, NaN, null, None, ?, -, . and \N, in any case, and NaT: a cell whose value
+/// is not known.
 bool is_missing(std::string_view text);
 
 /// `text` quoted for a message, cut when long, without control characters.

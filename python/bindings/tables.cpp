@@ -139,29 +139,34 @@ std::unique_ptr<Data> open_table(std::shared_ptr<const Table> table, const Param
 py::object input_names(const Encoding& encoding) {
   py::list names;
   for (const EncodedColumn& column : encoding.columns) {
-    if (column.role != Role::number && column.role != Role::category) continue;
+    if (!column.is_input()) continue;
     if (column.name.empty()) return py::none();
     names.append(column.name);
   }
   return names.empty() ? py::object(py::none()) : py::object(names);
 }
 
-/// Whether each input column holds words.
-std::vector<bool> words_of(const Encoding& encoding) {
-  std::vector<bool> words;
+/// What each input column holds: "number", "word", or "text" that is a number in some form.
+std::vector<std::string> kinds_of(const Encoding& encoding) {
+  std::vector<std::string> kinds;
   for (const EncodedColumn& column : encoding.columns)
-    if (column.role == Role::number || column.role == Role::category)
-      words.push_back(column.role == Role::category);
-  if (encoding.kind != SourceKind::table) words.assign(encoding.inputs, false);
-  return words;
+    if (column.is_input())
+      kinds.emplace_back(column.role == Role::category                 ? "word"
+                         : column.form.kind == ColumnForm::Kind::plain ? "number"
+                                                                       : "text");
+  if (encoding.kind != SourceKind::table) kinds.assign(encoding.inputs, "number");
+  return kinds;
 }
 
 /// Whether rows of float32 can be taken as they are.
 bool is_plain(const Encoding& encoding) {
   return !encoding.wide && encoding.missing == Missing::error &&
-         std::ranges::all_of(encoding.columns, [](const EncodedColumn& column) {
-           return column.role != Role::category && column.offset == 0;
-         });
+         std::ranges::all_of(encoding.columns,
+                             [](const EncodedColumn& column) {
+                               return (column.role == Role::number || !column.is_input()) &&
+                                      column.offset == 0;
+                             }) &&
+         encoding.na.empty();
 }
 
 }  // namespace
@@ -182,15 +187,11 @@ Table::Table(Index rows, const py::list& parts, std::vector<std::string> names, 
 void Table::add_part(py::handle part) {
   if (py::isinstance<py::tuple>(part)) {
     const auto tuple = py::reinterpret_borrow<py::tuple>(part);
-    if (tuple.size() == 4) {
+    if (!py::isinstance<py::str>(tuple[0])) {
       view_.sparse = sparse_of(tuple, view_.rows);
       return;
     }
-    const auto codes = tuple[0].cast<py::array_t<std::int32_t, py::array::c_style>>();
-    if (codes.size() != view_.rows) wrong("a column of words has another number of rows");
-    keep_.append(codes);
-    view_.parts.emplace_back(io::WordArray{tuple[1].cast<std::vector<std::string>>(),
-                                           {codes.data(), static_cast<std::size_t>(codes.size())}});
+    add_column(tuple);
     return;
   }
   const auto array = part.cast<py::array>();
@@ -201,6 +202,24 @@ void Table::add_part(py::handle part) {
   else
     view_.parts.emplace_back(io::NumberArray{data_of(array), type_of(array), array.shape(1),
                                              array.strides(0), array.strides(1)});
+}
+
+/// ("words", codes, words, whether they stay words) or ("moments", microseconds, whether in UTC)
+void Table::add_column(const py::tuple& part) {
+  const auto check = [&](const py::array& column) {
+    if (column.size() != view_.rows) wrong("a column has another number of rows");
+    keep_.append(column);
+    return static_cast<std::size_t>(column.size());
+  };
+  if (part[0].cast<std::string>() == "moments") {
+    const auto micros = part[1].cast<py::array_t<std::int64_t, py::array::c_style>>();
+    view_.parts.emplace_back(io::MomentArray{{micros.data(), check(micros)}, part[2].cast<bool>()});
+    return;
+  }
+  const auto codes = part[1].cast<py::array_t<std::int32_t, py::array::c_style>>();
+  view_.parts.emplace_back(io::WordArray{part[2].cast<std::vector<std::string>>(),
+                                         {codes.data(), check(codes)},
+                                         part[3].cast<bool>()});
 }
 
 std::vector<std::string> Table::lost_digits() const {
@@ -228,7 +247,7 @@ void add_tables(py::module_& module) {
       .def_readonly("label_type", &Encoding::label_type)
       .def_readonly("classes", &Encoding::classes)
       .def_property_readonly("names", &input_names)
-      .def_property_readonly("words", &words_of)
+      .def_property_readonly("kinds", &kinds_of)
       .def_property_readonly("plain", &is_plain)
       .def_property_readonly("missing", [](const Encoding& self) { return name_of(self.missing); })
       .def_property_readonly("is_sparse",

@@ -20,6 +20,7 @@ class Table {
 
  private:
   void add_part(py::handle part);
+  void add_column(const py::tuple& part);
 
   io::MemoryTable view_;
   py::list keep_;

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _kerf
 from ._base import ALLOW_NAN, is_frame, is_sparse, validate_data, warn_user
+from ._frames import columns_text, kind_of, part_of, readable
 
 _NUMBERS = [np.float64, np.float32]
 
@@ -19,8 +20,8 @@ _NUMBERS = [np.float64, np.float32]
 class Given:
     """Checked rows where they lie: a CSR matrix, an array, images (channels last) or a frame."""
 
-    def __init__(self, X, names=None, image=None, channels_first=False, words=()):
-        self.X, self.names, self.image, self.channels_first, self.words = X, names, image, channels_first, words
+    def __init__(self, X, names=None, image=None, channels_first=False, kinds=()):
+        self.X, self.names, self.image, self.channels_first, self.kinds = X, names, image, channels_first, kinds
 
     def __len__(self):
         return self.X.shape[0]
@@ -31,9 +32,9 @@ class Given:
         if self.image:
             return [np.moveaxis(self.X, 1, -1) if self.channels_first else self.X.reshape(len(self), *self.image)]
         if not is_frame(self.X):
-            return [_readable(self.X)]
+            return [readable(self.X)]
         columns = (self.X.iloc[:, j] for j in range(self.X.shape[1]))
-        return [_words_of(column) if word else _readable(_numbers_of(column))[:, None] for column, word in zip(columns, self.words)]
+        return [part_of(column, kind) for column, kind in zip(columns, self.kinds)]
 
     def table(self, targets=None, target_names=(), classes=(), weights=None):
         """For the library: with targets (numbers of `classes`, if there are some) and weights."""
@@ -53,38 +54,6 @@ class Given:
         for note in notes:
             warn_user(note)
         return rows
-
-
-def _readable(values):
-    """The array itself if the library reads its numbers where they are."""
-    fits = values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.dtype.isnative and 0 not in values.strides
-    return values if fits else np.array(values, dtype=np.float64)
-
-
-def _is_category(column):
-    """Text, or a dtype of categories; objects that are all numbers are numbers."""
-    if getattr(column.dtype, "kind", "O") not in "OSU":
-        return False
-    return column.dtype != object or any(isinstance(value, str) for value in column)
-
-
-def _words_of(column):
-    """(codes, words) of a column of a frame; -1: missing."""
-    if hasattr(column, "cat"):
-        codes, words = column.cat.codes.to_numpy(), column.cat.categories
-    else:
-        codes, words = column.factorize()
-    return np.ascontiguousarray(codes, dtype=np.int32), [str(word) for word in words]
-
-
-def _numbers_of(column):
-    """A column of a frame, as it is or in double; missing ones are NaN."""
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
-        return column.to_numpy()
-    try:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"column {column.name!r} is taken for numbers, but {error}") from None
 
 
 def as_float(values, wide=False):
@@ -161,9 +130,12 @@ def check_rows(estimator, X, y="no_validation", *, image=None, takes_missing=Fal
         raise ValueError(f"image={image!r}: flat rows are images whose channels come last; pass images of the shape (n, channels, height, width)")
     X, image, channels_first = _images(X, said, channels_come_first(image))
     warn_of_merged_numbers(X)
-    words = [_is_category(X.iloc[:, j]) for j in range(X.shape[1])] if is_frame(X) else []
-    rows, y = _validated(estimator, X, y, True, any(words), takes_missing, checks)
-    return Given(rows, _names_of(estimator, rows), image, channels_first, words), y
+    kinds = [kind_of(X.iloc[:, j]) for j in range(X.shape[1])] if is_frame(X) else []
+    if (categorical := getattr(estimator, "categorical", None)) and kinds:
+        for j in columns_text(categorical, Given(X, [str(name) for name in X.columns])).split(","):
+            kinds[int(j)] = "word"
+    rows, y = _validated(estimator, X, y, True, any(kind != "number" for kind in kinds), takes_missing, checks)
+    return Given(rows, _names_of(estimator, rows), image, channels_first, kinds), y
 
 
 def check_again(estimator, X, y="no_validation", **checks):
@@ -173,11 +145,18 @@ def check_again(estimator, X, y="no_validation", **checks):
         raise ValueError("the training images had their channels first: flat rows would be in another order, so pass images of that shape")
     if not columns.image and getattr(X, "ndim", 2) > 2:
         raise ValueError(f"X has the shape {X.shape}, but the training rows had {estimator.n_features_in_} columns: reshape it to two dimensions")
-    if any(columns.words) and not is_frame(X):
-        raise ValueError(f"the model was trained on categories, which it finds by their columns: pass a frame with {columns.names or 'its columns'}")
+    kinds = columns.kinds
+    words = any(kind != "number" for kind in kinds)
+    if words and not is_frame(X) and columns.names:
+        raise ValueError(f"the model was trained on categories or dates, which it finds by their columns: pass a frame with {columns.names or 'its columns'}")
+    if is_frame(X):
+        found = [kind_of(X.iloc[:, j]) for j in range(X.shape[1])]
+        if len(kinds) == len(found):  # else scikit-learn's check says what is wrong
+            kinds = [has if has == "moment" or kind == "text" else kind for kind, has in zip(kinds, found)]
+        words = words or "moment" in kinds
     X, image, channels_first = _images(X, columns.image, columns.channels_first, strict=False)
-    rows, y = _validated(estimator, X, y, False, any(columns.words), columns.missing != "error", checks)
-    return Given(rows, _names_of(estimator, rows), image, channels_first, columns.words), y
+    rows, y = _validated(estimator, X, y, False, words and is_frame(X), columns.missing != "error", checks)
+    return Given(rows, _names_of(estimator, rows), image, channels_first, kinds), y
 
 
 def _names_of(estimator, rows):
@@ -275,8 +254,11 @@ def refuse_what_would_be_lost(values, name="X"):
         where = name if column is None else f"column {column!r} of {name}"
         if getattr(dtype, "kind", "O") == "c":
             raise ValueError(f"Complex data not supported: {where}; pass real and imaginary parts as columns of their own")
-        if getattr(dtype, "kind", "O") in "mM" or type(dtype).__name__ == "PeriodDtype":
-            raise ValueError(f"{where} holds dates or times: make numbers of them, such as seconds since the first one")
+        if getattr(dtype, "kind", "O") == "m":
+            raise ValueError(f"{where} holds lengths of time: make numbers of them, such as seconds (.dt.total_seconds())")
+        dates = getattr(dtype, "kind", "O") == "M" or type(dtype).__name__ == "PeriodDtype"
+        if dates and (column is None or name != "X"):
+            raise ValueError(f"{where} holds dates or times: make numbers of them, such as seconds since the first one" + (", or pass a frame" if name == "X" else ""))
 
 
 def _large_numbers(column):

@@ -35,7 +35,7 @@ def load(path, memory_limit=None):
     estimator.missing, estimator._has_images = columns.missing, columns.image is not None
     if columns.image and estimator._said_image() is None:  # a fit like it has to know where channels are
         estimator.image = image_text(columns.image)
-    estimator.n_features_in_ = len(columns.words)
+    estimator.n_features_in_ = len(columns.kinds)
     if columns.names:
         estimator.feature_names_in_ = np.array(columns.names, dtype=object)
     if kind is KernelClassifier:

@@ -15,6 +15,8 @@ def to_text(value):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
         return repr(float(value))
+    if isinstance(value, (list, tuple, set)):
+        return ",".join(to_text(item) for item in value)
     return str(value)
 
 

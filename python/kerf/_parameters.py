@@ -8,7 +8,8 @@ from .features import MAPS
 from .kernels import KERNELS
 
 FIT_OPTIONS = _kerf.fit_options()
-DATA_OPTIONS = [option for option in _kerf.data_options() if option["name"] in ("missing", "max-levels")]  # the others are of files
+_OF_FRAMES = ("categorical", "decimal", "dates", "missing", "na", "max-levels")
+DATA_OPTIONS = [option for option in _kerf.data_options() if option["name"] in _OF_FRAMES]  # the others are of files
 IMAGE_OPTIONS, AUGMENT_OPTIONS = _kerf.image_options(), _kerf.augment_options()
 _FOR_CLASSES = {"class-weight"}  # options that mean nothing in a regression
 
@@ -66,6 +67,8 @@ def parameters_of(task):
         if parameter.name == "class_weight":  # scikit-learn's ways to say it
             parameter.default, parameter.annotation, parameter.words = None, 'dict[Any, float] | Literal["balanced"] | None', "dict, 'balanced' or None"
             parameter.help += "; a dict gives a weight to each class"
+        if parameter.name in ("categorical", "na"):
+            parameter.default, parameter.annotation, parameter.words = None, "str | Sequence[str | int | float] | None", "str, list or None"
         if parameter.name == "copies":
             parameter.default, parameter.annotation, parameter.words = None, "int | None", "int or None"
             parameter.help += "; None: 2, or 1 with solver='sgd', which makes another one in every pass"

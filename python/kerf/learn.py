@@ -15,6 +15,7 @@ from . import _kerf
 from ._base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if, check_classification_targets, check_is_fitted, check_weights, warn_user
 from ._blocks import Blocks
 from ._columns import check_rows, image_text, one_pixel, open_table, plain_image, refuse_what_would_be_lost, target_names, use_rows
+from ._frames import columns_text
 from ._labels import class_name, label_type_of
 from ._options import make_init, python_name, seed_of, to_text
 from ._parameters import AUGMENT_OPTIONS, DATA_OPTIONS, FIT_OPTIONS, IMAGE_OPTIONS, MAP_KEYWORDS, bytes_of, docstring, given, knows_image, options_from_text, parameters_of
@@ -132,6 +133,8 @@ class _Learner(Blocks, BaseEstimator):
 
     def _open(self, rows, table, callback):
         options = {"task": self._task, **given(self, DATA_OPTIONS)}
+        if "categorical" in options:
+            options["categorical"] = columns_text(self.categorical, rows)
         if self._has_images and not rows.image:
             options["image"] = plain_image(self._said_image())
         elif rows.image and self._said_image() not in (None, "", "auto"):

@@ -70,8 +70,9 @@ def test_columns_that_may_not_be_what_they_seem(kerf, tmp_path):
     rows = "".join(f"{i % 7},{i % 2}5;{i % 5};{i * 0.37:.2f}\n" for i in range(60))
     (tmp_path / "comma.csv").write_text("a;b;y\n" + rows)
     fit = ["fit", "comma.csv", "--map", "rff", "--features", "16"]
-    assert "'a' looks like numbers with a decimal comma" in kerf(*fit).out
-    assert any("decimal comma" in note for note in kerf(*fit, "--json").json["notes"])
+    check(kerf(*fit), 1, ["'a' has a decimal comma; --decimal , reads it"])
+    (tmp_path / "comma.csv").write_text("a;b;y\n" + rows.replace(".", ","))
+    assert kerf(*fit, "--decimal", ",", "--json").json["columns"] == 2
 
 
 def test_checkpoints_say_what_they_are_good_for(kerf, tmp_path):

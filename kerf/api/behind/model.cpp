@@ -63,8 +63,7 @@ detail::Encoding targets_last(const detail::Encoding& from, bool inputs_only) {
   to.columns.clear();
   to.targets.clear();
   for (const auto& column : from.columns)
-    if (column.role == Role::number || column.role == Role::category ||
-        (!inputs_only && column.role != Role::target))
+    if (column.is_input() || (!inputs_only && column.role != Role::target))
       to.columns.push_back(column);
   for (const Index target : from.targets) {
     to.targets.push_back(std::ssize(to.columns));
@@ -76,7 +75,8 @@ detail::Encoding targets_last(const detail::Encoding& from, bool inputs_only) {
 /// Options that would be passed over in silence: the model knows its columns.
 detail::DataOptions reading_options(const DataOptions& options) {
   const Params params = options.params();
-  for (const char* option : {"task", "drop", "missing", "image", "max-levels"})
+  for (const char* option :
+       {"task", "drop", "categorical", "dates", "missing", "na", "image", "max-levels"})
     KERF_REQUIRE(!params.contains(option), usage,
                  "the model knows its columns: option {} is for rows to learn from", option);
   return detail::read_options<detail::DataOptions>(params, "data");
@@ -95,9 +95,7 @@ detail::Encoding encoding_for(const detail::Model& model, const HeldTable& table
                  "the rows have {} columns, but the model wants {}", columns, encoding.inputs);
   if (encoding.kind != detail::SourceKind::table || !table.view.names.empty() || columns == 0)
     return encoding;
-  const Index inputs = std::ranges::count_if(encoding.columns, [](const auto& column) {
-    return column.role == detail::Role::number || column.role == detail::Role::category;
-  });
+  const Index inputs = std::ranges::count_if(encoding.columns, &detail::EncodedColumn::is_input);
   const Index all = std::ssize(encoding.columns) - std::ssize(encoding.targets);
   KERF_REQUIRE(columns == inputs || columns == all, data,
                "the rows have {} columns, but the model wants {}", columns, inputs);

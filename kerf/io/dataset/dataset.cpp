@@ -25,8 +25,8 @@ std::string name_of(const std::vector<std::string>& paths) {
 std::vector<EncodedColumn*> number_columns(Encoding& encoding) {
   std::vector<EncodedColumn*> inputs;
   for (EncodedColumn& column : encoding.columns) {
-    if (column.role == Role::number) inputs.push_back(&column);
-    if (column.role == Role::category) inputs.insert(inputs.end(), column.levels.size(), nullptr);
+    inputs.insert(inputs.end(), static_cast<std::size_t>(column.inputs()), nullptr);
+    if (column.role == Role::number) inputs[inputs.size() - column.inputs()] = &column;
   }
   return inputs;
 }
@@ -35,7 +35,7 @@ std::vector<EncodedColumn*> number_columns(Encoding& encoding) {
 std::vector<std::string> names_of_inputs(const Encoding& encoding) {
   std::vector<std::string> names;
   for (const EncodedColumn& column : encoding.columns) {
-    if (column.role != Role::number && column.role != Role::category) continue;
+    if (!column.is_input()) continue;
     if (column.name.empty()) return {};
     names.push_back(column.name);
   }
@@ -62,7 +62,8 @@ EncodedSource::EncodedSource(std::unique_ptr<io::Reader> reader, const Encoding&
       targets_(targets),
       most_rows_(rows),
       guard_(std::move(guard)),
-      id_(id) {
+      id_(id),
+      missing_words_(encoding.na, encoding.na_only) {
   make_encoder();
 }
 
@@ -132,6 +133,7 @@ void EncodedSource::read_ahead() {
     if (most_rows_ > 0) wanted = std::min(wanted, most_rows_ - raw_rows_);
     if (wanted <= 0 || !reader_->next(raw_, wanted)) raw_.clear();
     guard_.add(raw_, name_);
+    missing_words_.mark(raw_);
     encoder_->encode(raw_, ahead_);
     ahead_.first_row = rows_;
     if (id_ != io::kNoColumn) take_ids();
@@ -218,7 +220,8 @@ Dataset open_dataset(std::unique_ptr<io::Reader>&& reader, const DataOptions& op
   data.raw_sample = std::move(result.raw_sample);
   data.dropped_rows = result.dropped_rows;
   data.missing_cells = result.missing_cells;
-  data.notes = std::move(result.notes);
+  data.notes = reader->schema().remarks;
+  data.notes.insert(data.notes.end(), result.notes.begin(), result.notes.end());
   data.header_note = note_header(reader->schema());
   data.source =
       std::make_unique<EncodedSource>(std::move(reader), data.encoding, name, io::Targets::optional,
@@ -254,9 +257,13 @@ std::unique_ptr<EncodedSource> open_for_model(const std::vector<std::string>& pa
   const std::string name = name_of(paths);
   io::ReadOptions reading = io::read_options_of(options);
   reading.known_names = names_of_inputs(encoding);
+  // New files are written as the training files were, unless somebody says otherwise.
+  const char decimal = io::decimal_of(options);
+  reading.decimal_comma = decimal == 0 ? encoding.decimal_comma : decimal == ',';
   auto reader = io::open_source(paths, reading, options.labels, false);
   Encoding columns =
       target.empty() ? encoding : io::with_target(encoding, reader->schema(), target, name);
+  columns.decimal_comma = reading.decimal_comma;
   if (!options.weights.empty())
     columns = io::with_weights(columns, reader->schema(), options.weights, name);
   Index place = io::kNoColumn;

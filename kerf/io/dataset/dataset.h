@@ -17,6 +17,7 @@
 #include "kerf/io/table/data_options.h"
 #include "kerf/io/table/encoder.h"
 #include "kerf/io/table/encoding.h"
+#include "kerf/io/table/missing_words.h"
 #include "kerf/io/table/raw_fingerprint.h"
 
 namespace kerf::detail {
@@ -71,6 +72,7 @@ class EncodedSource final : public RowSource {
   io::PassGuard guard_;
   Index id_;
   std::vector<std::string> ids_;
+  const io::MissingWords missing_words_;  // of the encoding, which keeps them
 
   // What follows belongs to the reading thread between start() and wait().
   io::RawBlock raw_;

@@ -60,9 +60,7 @@ class MemoryReader final : public Reader {
     schema_.typed = true;
     schema_.weighted = !table_.weights.empty();
     schema_.classes = table_.classes;
-    for (const auto& part : table_.parts)
-      schema_.columns +=
-          std::holds_alternative<NumberArray>(part) ? std::get<NumberArray>(part).columns : 1;
+    for (const auto& part : table_.parts) add_part(part);
     if (table_.sparse) {
       check_sparse(*table_.sparse, table_.rows);
       schema_.sparse = true;
@@ -104,6 +102,16 @@ class MemoryReader final : public Reader {
   }
 
  private:
+  void add_part(const std::variant<NumberArray, WordArray, MomentArray>& part) {
+    if (const auto* words = std::get_if<WordArray>(&part); words != nullptr && words->stay_words)
+      schema_.known.push_back({.column = schema_.columns});
+    if (const auto* moments = std::get_if<MomentArray>(&part))
+      schema_.known.push_back(
+          {.column = schema_.columns, .is_moment = true, .has_zone = moments->has_zone});
+    const auto* numbers = std::get_if<NumberArray>(&part);
+    schema_.columns += numbers != nullptr ? numbers->columns : 1;
+  }
+
   void take_targets() {
     const Index targets = table_.targets.cols;
     KERF_REQUIRE(targets == 0 || table_.targets.rows == table_.rows, usage,
@@ -131,6 +139,9 @@ class MemoryReader final : public Reader {
       if (const auto* numbers = std::get_if<NumberArray>(&part)) {
         read_numbers(block, *numbers, at);
         at += numbers->columns;
+      } else if (const auto* moments = std::get_if<MomentArray>(&part)) {
+        for (Index i = 0; i < block.rows; ++i) block.cells(i, at) = moment_at(*moments, row_ + i);
+        ++at;
       } else {
         for (Index i = 0; i < block.rows; ++i) block.cells(i, at) = 0;  // its words come below
         ++at;
@@ -143,6 +154,13 @@ class MemoryReader final : public Reader {
       block.list_odd(i);
       read_words(block, i);
     }
+  }
+
+  static double moment_at(const MomentArray& moments, Index row) {
+    const std::int64_t micros = moments.micros[row];
+    return micros == std::numeric_limits<std::int64_t>::min()
+               ? std::numeric_limits<double>::quiet_NaN()
+               : static_cast<double>(micros);
   }
 
   /// Along what lies closer together.
@@ -169,7 +187,11 @@ class MemoryReader final : public Reader {
         at += numbers->columns;
         continue;
       }
-      const auto& [words, codes] = std::get<WordArray>(part);
+      if (std::holds_alternative<MomentArray>(part)) {
+        ++at;
+        continue;
+      }
+      const auto& [words, codes, stay] = std::get<WordArray>(part);
       const std::int32_t code = codes[row_ + i];
       const bool is_word = code >= 0 && code < std::ssize(words);
       block.cells(i, at) = std::numeric_limits<double>::quiet_NaN();

@@ -28,6 +28,13 @@ struct NumberArray {
 struct WordArray {
   std::vector<std::string> words;
   std::span<const std::int32_t> codes;
+  bool stay_words = false;  ///< whatever they look like: no dates, no amounts
+};
+
+/// A column of dates: microseconds since 1970, the least number of all where there is none.
+struct MomentArray {
+  std::span<const std::int64_t> micros;
+  bool has_zone = false;  ///< they are those of UTC
 };
 
 /// Sparse rows (CSR), columns from 0, sorted and unique within each row.
@@ -51,7 +58,7 @@ struct ImageArray {
 /// What of `parts`, `sparse` and `images` is there are the inputs.  Views: the memory outlives the reader.
 struct MemoryTable {
   Index rows = 0;
-  std::vector<std::variant<NumberArray, WordArray>> parts;  ///< side by side
+  std::vector<std::variant<NumberArray, WordArray, MomentArray>> parts;  ///< side by side
   std::optional<SparseArray> sparse;
   std::optional<ImageArray> images;
   std::vector<std::string> names;  ///< of the columns of `parts`, then of the targets; empty: none

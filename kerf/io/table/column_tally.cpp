@@ -14,6 +14,27 @@ namespace kerf::detail::io {
 
 const ColumnTally::Words ColumnTally::kNone = {};
 
+void MomentTally::add(double micros) {
+  for (const MomentPart part : kMomentParts) {
+    Sums& sums = sums_[static_cast<std::size_t>(part)];
+    const double value = part_of(micros, part);
+    if (count_ == 0) sums = {.shift = value, .least = value, .greatest = value};
+    sums.sum += value - sums.shift;
+    sums.square += (value - sums.shift) * (value - sums.shift);
+    sums.least = std::min(sums.least, value);
+    sums.greatest = std::max(sums.greatest, value);
+  }
+  ++count_;
+}
+
+MomentTally::Part MomentTally::part(MomentPart part) const {
+  const Sums& sums = sums_[static_cast<std::size_t>(part)];
+  const auto count = static_cast<double>(std::max<Index>(count_, 1));
+  const double mean = sums.sum / count;
+  return {sums.shift + mean, std::max(0.0, sums.square / count - mean * mean), sums.least,
+          sums.greatest};
+}
+
 ColumnTally::ColumnTally(Index columns, Index memory_limit) : memory_limit_(memory_limit) {
   shift_.assign(columns, 0.0);
   sum_ = square_ = shift_;
@@ -29,10 +50,11 @@ void ColumnTally::add_odd(const RawBlock& block, const OddCell& cell, Index max_
     return;
   }
   ++column.words;
-  // Once one word is none, the column has others and nobody looks any more.
-  if (column.commas + 1 == column.words && has_decimal_comma(text)) ++column.commas;
-  if (column.first_word.empty())
+  column.form.add(text);
+  if (column.first_word.empty()) {
     column.first_word = fmt::format("{}: {}", block.where(cell), quoted(text));
+    column.first_text = text;
+  }
   add_level(cell.column, text, max_levels);
 }
 
@@ -63,7 +85,8 @@ void ColumnTally::add_cells(std::span<double> row, std::span<const OddCell> odd)
     greatest[j] = row[j] > greatest[j] ? row[j] : greatest[j];
   }
   for (const OddCell& cell : odd)
-    if (cell.column != kLabelColumn && !cell.is_number) row[cell.column] = shift_[cell.column];
+    if (cell.column != kLabelColumn && !cell.is_number && !cell.is_read)
+      row[cell.column] = shift_[cell.column];
   const double* cells = row.data();
   const double* shift = shift_.data();
   double* sum = sum_.data();

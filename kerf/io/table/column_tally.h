@@ -9,9 +9,28 @@
 
 #include "kerf/io/reader.h"
 #include "kerf/io/table/encoding.h"
-#include "kerf/io/text/number.h"
 
 namespace kerf::detail::io {
+
+/// The moments of a column, part by part.
+class MomentTally {
+ public:
+  void add(double micros);
+  struct Part {
+    double mean = 0, variance = 0;  ///< over the moments there are
+    double least = 0, greatest = 0;
+    bool varies() const { return least < greatest; }
+  };
+  Part part(io::MomentPart part) const;
+  Index count() const { return count_; }
+
+ private:
+  struct Sums {
+    double shift = 0, sum = 0, square = 0, least = 0, greatest = 0;
+  };
+  Index count_ = 0;
+  std::array<Sums, kMomentParts.size()> sums_ = {};
+};
 
 /// Sums are taken around the first row's values, so that large offsets lose no digits.
 class ColumnTally {
@@ -32,8 +51,9 @@ class ColumnTally {
   Index missing(Index column) const { return at(column).missing; }
   Index numbers(Index column) const { return rows_ - words(column) - missing(column); }
   const std::string& first_word(Index column) const { return at(column).first_word; }
-  /// Whether every word is a number with a decimal comma, such as 3,5.
-  bool decimal_commas(Index column) const { return at(column).commas == words(column); }
+  const std::string& first_text(Index column) const { return at(column).first_text; }
+  /// What all words of the column may be besides words.
+  const FormTally& form(Index column) const { return at(column).form; }
   struct Level {
     Index count = 0;
     std::string text, other;  ///< as it is written, and another way; "": there is none
@@ -57,8 +77,10 @@ class ColumnTally {
 
  private:
   struct Words {
-    Index words = 0, missing = 0, commas = 0;
+    Index words = 0, missing = 0;
+    FormTally form;
     std::string first_word;  // quoted, with its place
+    std::string first_text;  // as it is
     Levels levels;           // at most max_levels + 1
   };
   static const Words kNone;

@@ -38,10 +38,17 @@ class Finder {
   Finder(const io::Schema& schema, const std::string& source) : schema_(schema), source_(source) {}
 
   Index count() const { return schema_.columns; }
+  bool is_name(const std::string& word) const {
+    return std::ranges::find(schema_.names, word) != schema_.names.end();
+  }
 
   std::optional<Index> named(std::string_view name) const {
     const auto found = std::ranges::find(schema_.names, name);
     if (found == schema_.names.end()) return std::nullopt;
+    const auto other = std::find(found + 1, schema_.names.end(), name);
+    KERF_REQUIRE(other == schema_.names.end(), usage,
+                 "{}: columns {} and {} are both called '{}': name them by their numbers", source_,
+                 found - schema_.names.begin(), other - schema_.names.begin(), name);
     return found - schema_.names.begin();
   }
 
@@ -83,7 +90,7 @@ void plan_targets(Encoding& encoding, const Finder& finder, const DataOptions& o
   if (options.target == "last" || options.target == "first") {
     std::vector<Index> free;
     for (std::size_t j = 0; j < encoding.columns.size(); ++j)
-      if (encoding.columns[j].role == Role::number) free.push_back(static_cast<Index>(j));
+      if (encoding.columns[j].is_input()) free.push_back(static_cast<Index>(j));
     KERF_REQUIRE(!free.empty(), data, "{}: no column is left for the target", source);
     encoding.targets = {options.target == "last" ? free.back() : free.front()};
   } else if (const auto named = finder.named(options.target)) {
@@ -95,11 +102,29 @@ void plan_targets(Encoding& encoding, const Finder& finder, const DataOptions& o
   KERF_REQUIRE(!encoding.targets.empty(), usage, "{} is empty", spell("target"));
   for (const Index j : encoding.targets) {
     EncodedColumn& column = encoding.columns[j];
+    KERF_REQUIRE(column.is_input(), usage, "{}: {} is given twice, or dropped, or the weights",
+                 spell("target"), column_label(column.name, j));
     KERF_REQUIRE(column.role == Role::number, usage,
-                 "{}: {} is given twice, or dropped, or the weights", spell("target"),
-                 column_label(column.name, j));
+                 "{}: {} is the target; {} says that its values are classes",
+                 spell("categorical", options.categorical), column_label(column.name, j),
+                 spell("task", "classification"));
     column.role = Role::target;
   }
+}
+
+/// Numbers that are codes: words, as the scan will find them.
+void plan_categories(Encoding& encoding, const Finder& finder, const DataOptions& options) {
+  const auto add = [&](Index j) {
+    Role& role = encoding.columns[j].role;
+    KERF_REQUIRE(role == Role::number || role == Role::category, usage,
+                 "{}: {} is dropped, or the weights", spell("categorical", options.categorical),
+                 column_label(encoding.columns[j].name, j));
+    role = Role::category;
+  };
+  if (!options.categorical.empty() && finder.is_name(options.categorical))
+    return add(finder.column(options.categorical, "categorical"));  // a name may contain a comma
+  for (const std::string& word : split(options.categorical))
+    for (const Index j : finder.columns(word, "categorical")) add(j);
 }
 
 void plan_table(Encoding& encoding, const io::Schema& schema, const DataOptions& options,
@@ -116,14 +141,17 @@ void plan_table(Encoding& encoding, const io::Schema& schema, const DataOptions&
                  spell("weights", options.weights));
     role = Role::weight;
   }
+  plan_categories(encoding, finder, options);
   for (Index j = schema.columns - schema.targets; j < schema.columns; ++j) {
+    KERF_REQUIRE(encoding.columns[j].role == Role::number, usage,
+                 "{} and {} are for columns of X, and X has {}", spell("drop"),
+                 spell("categorical"), schema.columns - schema.targets);
     encoding.targets.push_back(j);
     encoding.columns[j].role = Role::target;
   }
   if (options.target != "none" && !schema.labelled && schema.targets == 0)
     plan_targets(encoding, finder, options, source);
-  encoding.inputs = std::ranges::count_if(
-      encoding.columns, [](const EncodedColumn& column) { return column.role == Role::number; });
+  encoding.inputs = std::ranges::count_if(encoding.columns, &EncodedColumn::is_input);
   KERF_REQUIRE(encoding.inputs > 0, data, "{}: no input column is left beside the target", source);
 }
 
@@ -135,12 +163,20 @@ void DataOptions::describe(OptionVisitor& v) {
          "several: A,B");
   v.choice("task", task, "what the target is");
   v.text("drop", drop, "columns to leave out: names, numbers, ranges such as 3-7");
+  v.text("categorical", categorical,
+         "columns whose numbers are codes, one input for each: names, numbers, ranges");
   v.text("weights", weights, "column with a weight for each row");
   v.text("labels", labels, "file with one label per row");
   v.text("delimiter", delimiter, "what separates cells: auto, tab, space or one character");
+  v.text("decimal", decimal,
+         "decimal mark of numbers: . or , (the other one then parts thousands); auto: a point");
+  v.choice("dates", dates, "order of day and month in 01/02/2024; auto: where some cell tells it");
   v.choice("header", header, "whether the first row holds column names");
-  v.choice("missing", missing,
-           "missing cells (empty, NA, NaN, ?, null): error, mean of the column, or drop the row");
+  v.choice(
+      "missing", missing,
+      "missing cells (empty, NA, N/A, NaN, None, null, NaT, ?, -, .): error, mean of the column, "
+      "drop the row, or indicator: mean, and an input that says which were missing");
+  v.text("na", na, "more words or numbers that mean a missing cell: A,B; =A,B: these only");
   v.integer("rows", rows, {0, 1e15}, "read the first rows only (0: all)");
   v.text("image", image, "rows are images: HEIGHTxWIDTHxCHANNELS");
   v.integer("max-levels", max_levels, {2, 65536}, "most different words of an input column");
@@ -151,7 +187,31 @@ namespace io {
 ReadOptions read_options_of(const DataOptions& options) {
   return {.delimiter = options.delimiter,
           .header = static_cast<ReadOptions::Header>(options.header),
-          .memory_limit = options.memory_limit};
+          .memory_limit = options.memory_limit,
+          .decimal_comma = decimal_of(options) == ','};
+}
+
+char decimal_of(const DataOptions& options) {
+  const std::string& mark = options.decimal;
+  if (mark == "auto" || mark.empty()) return 0;
+  KERF_REQUIRE(mark == "." || mark == ",", usage, "{} is auto, a point or a comma, not '{}'",
+               spell("decimal"), mark);
+  return mark[0];
+}
+
+std::string column_word(const std::vector<EncodedColumn>& columns, Index column) {
+  const std::string& name = columns[column].name;
+  const bool plain = !name.empty() && name.find(',') == std::string::npos && name.front() != ' ' &&
+                     name.back() != ' ' &&
+                     std::ranges::count(columns, name, &EncodedColumn::name) == 1;
+  return plain ? argument(name) : fmt::to_string(column);
+}
+
+std::string argument(const std::string& value) {
+  const bool quotes = face() == Face::program &&
+                      value.find_first_of(" \t\"$&|;()<>*?#\\!`[]{}~") != std::string::npos &&
+                      value.find('\'') == std::string::npos;
+  return quotes ? fmt::format("'{}'", value) : value;
 }
 
 Index find_column(const Schema& schema, const std::string& word, const char* option,
@@ -249,6 +309,9 @@ void plan_image(Encoding& encoding, const Schema& schema, const DataOptions& opt
 Encoding plan_encoding(const Schema& schema, const DataOptions& options, const std::string& name) {
   Encoding encoding;
   encoding.missing = options.missing;
+  encoding.decimal_comma = decimal_of(options) == ',';
+  encoding.na_only = options.na.starts_with('=');
+  encoding.na = split(encoding.na_only ? options.na.substr(1) : options.na);
   encoding.is_bytes = schema.bytes;
   encoding.image = schema.image;
   encoding.labelled = schema.labelled && options.target != "none";
@@ -263,8 +326,13 @@ Encoding plan_encoding(const Schema& schema, const DataOptions& options, const s
   if (encoding.kind == SourceKind::table) {
     plan_table(encoding, schema, options, name);
   } else {
-    KERF_REQUIRE(options.drop.empty() && options.weights.empty(), usage,
-                 "{} and {} are for tables, and {} is none", spell("drop"), spell("weights"), name);
+    for (const auto& [option, value] :
+         {std::pair("drop", &options.drop), std::pair("weights", &options.weights),
+          std::pair("categorical", &options.categorical), std::pair("na", &options.na)})
+      KERF_REQUIRE(value->empty(), usage, "{} is for tables, and {} is none", spell(option), name);
+    KERF_REQUIRE(options.missing != Missing::indicator, usage,
+                 "{} is for tables, and {} is none; take {}", spell("missing", "indicator"), name,
+                 spell("missing", "mean"));
     KERF_REQUIRE(schema.labelled || options.target == "none", usage,
                  "{} has no labels: give them with {} FILE, or say {}", name, spell("labels"),
                  spell("target", "none"));

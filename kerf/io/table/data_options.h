@@ -20,12 +20,16 @@ struct DataOptions {
 
   std::string target = "last";  ///< last|first|none|NAME|INDEX|A,B
   TaskChoice task = TaskChoice::automatic;
-  std::string drop = {};     ///< A,3-7
-  std::string weights = {};  ///< NAME|INDEX
-  std::string labels = {};   ///< file with a label per row
+  std::string drop = {};         ///< A,3-7
+  std::string categorical = {};  ///< A,3-7
+  std::string weights = {};      ///< NAME|INDEX
+  std::string labels = {};       ///< file with a label per row
   std::string delimiter = "auto";
+  std::string decimal = "auto";  ///< auto|.|,
   Header header = Header::automatic;
+  DateOrder dates = DateOrder::automatic;
   Missing missing = Missing::error;
+  std::string na = {};     ///< A,B or =A,B
   Index rows = 0;          ///< 0: all
   std::string image = {};  ///< HxWxC
   Index max_levels = 256;
@@ -57,6 +61,15 @@ Index find_column(const Schema& schema, const std::string& word, const char* opt
                   const std::string& source);
 
 ReadOptions read_options_of(const DataOptions& options);
+
+/// The decimal mark that was said, or 0.  Error (usage) for another one.
+char decimal_of(const DataOptions& options);
+
+/// A value as it is written behind an option.
+std::string argument(const std::string& value);
+
+/// How a column is named to the options that take some: by its name where that names it alone.
+std::string column_word(const std::vector<EncodedColumn>& columns, Index column);
 
 }  // namespace io
 }  // namespace kerf::detail

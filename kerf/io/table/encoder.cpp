@@ -52,6 +52,9 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
     const auto column = static_cast<Index>(j);
     const Route& to = routes_[j];
     if (to.role == Role::category) encode_category(raw, column, to, out);
+    if (to.role == Role::moment) encode_moments(raw, column, to, out);
+    if (to.column != nullptr && to.column->form.unit == "%" && to.role != Role::dropped)
+      require_form(raw, column, to);
     if (to.role == Role::target) encode_target(raw, column, to, out);
     if (to.role == Role::weight) encode_weights(raw, column, out);
   }
@@ -61,7 +64,7 @@ void Encoder::encode(const RawBlock& raw, RowBlock& out) {
   if (wanted_ != Targets::ignore && !raw.weights.empty()) out.weights = raw.weights;
   for (const OddCell& cell : raw.odd) {
     const Route& to = cell.column == kLabelColumn ? label_route_ : routes_[cell.column];
-    if (to.role != Role::dropped && (!cell.is_number || to.role == Role::category))
+    if (to.role != Role::dropped && !cell.is_read && (!cell.is_number || to.role == Role::category))
       encode_odd(raw, cell, to, out);
   }
   if (raw.cells.rows() > 0) check_finite(raw, out);  // bytes are finite
@@ -78,8 +81,8 @@ void Encoder::encode_dense(const RawBlock& raw, RowBlock& out) {
       std::copy_n(raw.pixels.data(), raw.rows * encoding_.inputs, out.wide.data());
     return;
   }
-  if (!levels_.empty()) out.dense.fill(0);
-  if (!levels_.empty() && encoding_.wide) out.wide.fill(0);
+  if (fills_) out.dense.fill(0);
+  if (fills_ && encoding_.wide) out.wide.fill(0);
   for (Index i = 0; i < raw.rows; ++i) {
     const double* cells = raw.cells.data() + i * raw.cells.cols();
     float* values = out.dense.data() + i * encoding_.inputs;
@@ -126,6 +129,50 @@ void Encoder::encode_category(const RawBlock& raw, Index column, const Route& to
   for (Index i = 0; i < raw.rows; ++i)
     if (const double value = raw.cells(i, column); !std::isnan(value))
       encode_level(i, format_number(value), to, out);
+}
+
+/// Moments and shares of hundred are never plain numbers: those would be something else.
+void Encoder::require_form(const RawBlock& raw, Index column, const Route& to) const {
+  if (to.in_micros) return;
+  const auto is_read = [&](Index row) {
+    return std::ranges::any_of(raw.odd, [&](const OddCell& cell) {
+      return cell.is_read && cell.row == row && cell.column == column;
+    });
+  };
+  for (Index i = 0; i < raw.rows; ++i) {
+    const double value = raw.cells(i, column);
+    KERF_REQUIRE(std::isnan(value) || is_read(i), data, "{}: {} should be {}, not {}",
+                 raw.where(i, column), to.label, describe(to.column->form), value);
+  }
+}
+
+/// Moments that the source has as such; those that are text come later.
+void Encoder::encode_moments(const RawBlock& raw, Index column, const Route& to, RowBlock& out) {
+  require_form(raw, column, to);
+  for (Index i = 0; i < raw.rows; ++i)
+    if (const double micros = raw.cells(i, column); !std::isnan(micros))
+      put_moment(i, micros, to, out);
+}
+
+void Encoder::put_moment(Index row, double micros, const Route& to, RowBlock& out) const {
+  Index at = to.to;
+  for (const MomentPart part : to.column->parts)
+    put(row, at++, to.column->input_of(micros, part), out);
+}
+
+/// Text that is a number in the form of its column; false: it is none.
+bool Encoder::encode_form(const RawBlock& raw, const OddCell& cell, const Route& to,
+                          RowBlock& out) {
+  if (to.column == nullptr || to.column->form.kind == ColumnForm::Kind::plain) return false;
+  const auto value = read_cell(raw.text(cell), to.column->form, encoding_.decimal());
+  if (!value) return false;
+  if (to.role == Role::target)
+    out.targets(cell.row, to.to) = *value;
+  else if (to.role == Role::moment)
+    put_moment(cell.row, *value, to, out);
+  else
+    put(cell.row, to.to, *value - to.offset, out);
+  return true;
 }
 
 void Encoder::encode_level(Index row, std::string_view level, const Route& to, RowBlock& out) {
@@ -177,11 +224,17 @@ void Encoder::encode_weights(const RawBlock& raw, Index column, RowBlock& out) {
 
 void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& to, RowBlock& out) {
   const std::string_view text = raw.text(cell);
-  if (raw.is_missing(cell)) return encode_missing(raw, cell, to, out);
+  const bool is_class = to.role == Role::target && encoding_.task == Task::classification;
+  // Of an older model "-" or "None" may be a word that it learned.
+  const bool is_known =
+      !cell.is_missing && ((to.role == Role::category && levels_[to.levels].find(text) >= 0) ||
+                           (is_class && class_names_.find(text) >= 0));
+  if (raw.is_missing(cell) && !is_known) return encode_missing(raw, cell, to, out);
   if (to.role == Role::category) return encode_level(cell.row, text, to, out);
+  if (encode_form(raw, cell, to, out)) return;
   const std::string where = raw.where(cell);
-  KERF_REQUIRE(to.role == Role::target && encoding_.task == Task::classification, data,
-               "{}: {} should be a finite number, not {}", where, to.label, quoted(text));
+  KERF_REQUIRE(is_class, data, "{}: {} should be {}, not {}", where, to.label,
+               to.column == nullptr ? "a finite number" : describe(to.column->form), quoted(text));
   const Index number = class_names_.find(text);
   KERF_REQUIRE(number >= 0, data, "{}: class {} is none of the training classes ({})", where,
                quoted(text), class_list());
@@ -190,20 +243,27 @@ void Encoder::encode_odd(const RawBlock& raw, const OddCell& cell, const Route& 
 
 void Encoder::encode_missing(const RawBlock& raw, const OddCell& cell, const Route& to,
                              RowBlock& out) {
-  const bool input = to.role == Role::number || to.role == Role::category;
+  const bool input =
+      to.role == Role::number || to.role == Role::category || to.role == Role::moment;
   // A row that comes for a prediction must get one, so it is not dropped.
-  const bool impute = input && (encoding_.missing == Missing::mean ||
-                                (encoding_.missing == Missing::drop && wanted_ == Targets::ignore));
+  const bool impute =
+      input && (encoding_.missing == Missing::mean || encoding_.missing == Missing::indicator ||
+                (encoding_.missing == Missing::drop && wanted_ == Targets::ignore));
   if (impute) {
     ++counts_.imputed;
     if (to.role == Role::number) put(cell.row, to.to, to.mean - to.offset, out);
+    if (to.role == Role::moment)
+      for (std::size_t k = 0; k < to.column->part_means.size(); ++k)
+        put(cell.row, to.to + static_cast<Index>(k), to.column->part_means[k], out);
+    if (to.indicator >= 0) put(cell.row, to.indicator, 1, out);
     return;
   }
   // Rows that come for predictions: only a fit can say what stands for their missing cells.
   KERF_REQUIRE(encoding_.missing == Missing::drop, data, "{}: the value of {} is missing; {}",
                raw.where(cell), to.label,
                wanted_ == Targets::ignore
-                   ? "a model that was fitted with " + spell("missing", "mean") + " takes such rows"
+                   ? "a model that was fitted with " + spell("missing", "mean") + " or " +
+                         spell("missing", "indicator") + " takes such rows"
                    : spell("missing", "drop") + " leaves such rows out");
   auto dropped = dropped_[cell.row];
   if (!dropped) ++counts_.dropped_rows;

@@ -62,8 +62,11 @@ class Encoder {
     Role role = Role::dropped;
     Index to = 0;  // first input column, or target column
     double offset = 0, mean = 0;
-    std::size_t levels = 0;  // category: number in levels_
-    std::string label;       // for messages
+    std::size_t levels = 0;                 // category: number in levels_
+    std::string label;                      // for messages
+    Index indicator = -1;                   // input that says where the value is missing; -1: none
+    const EncodedColumn* column = nullptr;  // of a table
+    bool in_micros = false;                 // cells are moments already (Schema::Known)
   };
   /// Numbers that stand side by side both in the file and in the encoded row.
   struct Run {
@@ -80,6 +83,10 @@ class Encoder {
   void encode_dense(const RawBlock& raw, RowBlock& out);
   void encode_sparse(const RawBlock& raw, RowBlock& out);
   void encode_category(const RawBlock& raw, Index column, const Route& route, RowBlock& out);
+  void encode_moments(const RawBlock& raw, Index column, const Route& route, RowBlock& out);
+  void require_form(const RawBlock& raw, Index column, const Route& route) const;
+  void put_moment(Index row, double micros, const Route& route, RowBlock& out) const;
+  bool encode_form(const RawBlock& raw, const OddCell& cell, const Route& route, RowBlock& out);
   void encode_target(const RawBlock& raw, Index column, const Route& route, RowBlock& out);
   double class_number(const RawBlock& raw, Index row, Index column, double value) const;
   void encode_weights(const RawBlock& raw, Index column, RowBlock& out);
@@ -107,6 +114,7 @@ class Encoder {
   std::vector<std::string> named_;  // classes whose numbers are the targets of the source
   std::vector<Index> number_of_;    // theirs in the encoding; -1: none of the training classes
   bool typed_ = false;              // Schema::typed
+  bool fills_ = false;              // not all inputs are numbers that runs copy
   std::vector<bool> dropped_;
   EncodeCounts counts_;
 };

@@ -47,12 +47,20 @@ void Encoder::bind_table(const Schema& schema, const std::string& name) {
   for (const EncodedColumn& column : encoding_.columns) {
     first_input_.push_back(input);
     level_number_.push_back(levels_.size());
-    if (column.role == Role::number) ++input;
-    if (column.role != Role::category) continue;
-    input += static_cast<Index>(column.levels.size());
-    levels_.emplace_back(column.levels);
+    input += column.inputs();
+    if (column.role == Role::category) levels_.emplace_back(column.levels);
   }
   if (!bind_by_name(schema, name)) bind_by_position(schema, name);
+  for (const Schema::Known& known : schema.known) {
+    Route& to = routes_[known.column];
+    to.in_micros = known.is_moment;
+    if (!known.is_moment || to.role == Role::dropped) continue;
+    const bool fits = to.role == Role::moment && to.column->form.has_date &&
+                      to.column->form.has_zone == known.has_zone;
+    KERF_REQUIRE(fits, data, "{}: {} should be {}, not {}", name, to.label,
+                 to.role == Role::category ? "a word" : describe(to.column->form),
+                 known.has_zone ? "dates with a zone" : "dates without a zone");
+  }
   if (label_route_.role == Role::target)
     for (Route& to : routes_)
       if (to.role == Role::target) to.role = Role::dropped;  // the label is the target
@@ -67,6 +75,8 @@ void Encoder::route(Index raw_column, std::size_t column) {
   to.offset = from.offset;
   to.mean = from.mean;
   to.levels = level_number_[column];
+  to.column = &from;
+  if (from.indicator) to.indicator = to.to + from.inputs() - 1;
   to.label = (from.role == Role::target ? "the target " : "") +
              column_label(from.name, static_cast<Index>(column));
   if (from.role == Role::target)
@@ -94,9 +104,8 @@ bool Encoder::bind_by_name(const Schema& schema, const std::string& name) {
       continue;
     }
     if (column.role == Role::target) absent_target = column.name;
-    KERF_REQUIRE(column.role != Role::number && column.role != Role::category, data,
-                 "{} has no column '{}', which the training rows had{}", name, column.name,
-                 did_you_mean(column.name, schema.names));
+    KERF_REQUIRE(!column.is_input(), data, "{} has no column '{}', which the training rows had{}",
+                 name, column.name, did_you_mean(column.name, schema.names));
   }
   const bool all = targets == encoding_.targets.size();
   KERF_REQUIRE(all || targets == 0 || wanted_ != Targets::require, usage,
@@ -112,9 +121,7 @@ bool Encoder::bind_by_name(const Schema& schema, const std::string& name) {
 void Encoder::bind_by_position(const Schema& schema, const std::string& name) {
   const auto all = static_cast<Index>(encoding_.columns.size());
   const auto targets = static_cast<Index>(encoding_.targets.size());
-  const Index inputs = std::ranges::count_if(encoding_.columns, [](const EncodedColumn& column) {
-    return column.role == Role::number || column.role == Role::category;
-  });
+  const Index inputs = std::ranges::count_if(encoding_.columns, &EncodedColumn::is_input);
   const bool full = schema.columns == all;
   const bool no_targets = schema.columns == all - targets;
   KERF_REQUIRE(full || no_targets || schema.columns == inputs, data,
@@ -122,9 +129,8 @@ void Encoder::bind_by_position(const Schema& schema, const std::string& name) {
                targets == 0 ? "" : fmt::format(" ({} without the target)", all - targets));
   Index raw = 0;
   for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
-    const Role role = encoding_.columns[j].role;
-    const bool input = role == Role::number || role == Role::category;
-    if (full || (no_targets && role != Role::target) || input) route(raw++, j);
+    const EncodedColumn& column = encoding_.columns[j];
+    if (full || (no_targets && column.role != Role::target) || column.is_input()) route(raw++, j);
   }
   if (full && targets > 0 && wanted_ != Targets::ignore) has_targets_ = true;
 }
@@ -169,6 +175,9 @@ void Encoder::make_runs() {
     else
       runs_.push_back({column, to.to, 1});
   }
+  Index copied = 0;
+  for (const Run& run : runs_) copied += run.count;
+  fills_ = copied < encoding_.inputs;
 }
 
 Index Encoder::class_column() const {

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr Index kMostColumns = Index{1} << 30;
-constexpr std::string_view kRoleLetters = "nctwd";
+constexpr std::string_view kRoleLetters = "nctwdm";  // of Role, in its order
 
 [[noreturn]] void fail_json(const std::string& what) {
   fail(ErrorKind::data, "the model's description of its columns is damaged: {}", what);
@@ -92,12 +92,65 @@ void read_columns(const json& object, Encoding& encoding) {
   read_numbers(object, "offsets", encoding.columns, &EncodedColumn::offset);
 }
 
+/// What only some columns have, by their number: amounts, moments, indicators.
+void write_forms(json& object, const std::vector<EncodedColumn>& columns) {
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const EncodedColumn& column = columns[j];
+    const std::string at = fmt::to_string(j);
+    if (column.indicator) object["indicators"].push_back(j);
+    if (column.form.kind == ColumnForm::Kind::amount) object["amounts"][at] = column.form.unit;
+    if (column.role != Role::moment) continue;
+    std::string parts;
+    for (const io::MomentPart part : column.parts)
+      parts += io::kMomentLetters[static_cast<std::size_t>(part)];
+    object["moments"][at] = {{"parts", parts},
+                             {"order", name_of(column.form.order)},
+                             {"date", column.form.has_date},
+                             {"zone", column.form.has_zone},
+                             {"origin", column.origin},
+                             {"means", column.part_means}};
+  }
+}
+
+EncodedColumn& column_at(Encoding& encoding, const std::string& number) {
+  const auto at = parse_number(number);
+  if (!at || *at < 0 || *at >= static_cast<double>(encoding.columns.size()) ||
+      *at != std::floor(*at))
+    fail_json(fmt::format("there is no column {}", number));
+  return encoding.columns[static_cast<std::size_t>(*at)];
+}
+
+void read_moment(const json& object, EncodedColumn& column) {
+  if (column.role != Role::moment) fail_json("a column has parts of moments, but is none");
+  column.form = {.kind = ColumnForm::Kind::moment,
+                 .order = choice<DateOrder>(object, "order"),
+                 .has_date = object.at("date").get<bool>(),
+                 .has_zone = object.at("zone").get<bool>()};
+  for (const char letter : object.at("parts").get<std::string>()) {
+    const std::size_t part = io::kMomentLetters.find(letter);
+    if (part == std::string_view::npos) fail_json("a moment has no known parts");
+    column.parts.push_back(static_cast<io::MomentPart>(part));
+  }
+  column.origin = object.at("origin").get<double>();
+  column.part_means = object.at("means").get<std::vector<double>>();
+}
+
+void read_forms(const json& object, Encoding& encoding) {
+  if (object.contains("indicators"))
+    for (const auto j : object.at("indicators").get<std::vector<std::int64_t>>())
+      column_at(encoding, fmt::to_string(j)).indicator = true;
+  if (object.contains("amounts"))
+    for (const auto& [at, unit] : object.at("amounts").items())
+      column_at(encoding, at).form = {.kind = ColumnForm::Kind::amount,
+                                      .unit = unit.get<std::string>()};
+  if (object.contains("moments"))
+    for (const auto& [at, moment] : object.at("moments").items())
+      read_moment(moment, column_at(encoding, at));
+}
+
 Index table_inputs(const std::vector<EncodedColumn>& columns) {
   Index inputs = 0;
-  for (const EncodedColumn& column : columns)
-    inputs += column.role == Role::number     ? 1
-              : column.role == Role::category ? static_cast<Index>(column.levels.size())
-                                              : 0;
+  for (const EncodedColumn& column : columns) inputs += column.inputs();
   return inputs;
 }
 
@@ -106,17 +159,43 @@ void require_distinct(const std::vector<std::string>& names, const char* what) {
     fail_json(fmt::format("two {} have the same name", what));
 }
 
+/// What its role allows.
+void validate_column(const EncodedColumn& column) {
+  const bool is_moment = column.role == Role::moment;
+  if (column.role == Role::category && column.levels.empty()) fail_json("a category has no levels");
+  require_distinct(column.levels, "levels of a category");
+  if (!std::isfinite(column.mean) || !std::isfinite(column.offset) ||
+      !std::isfinite(column.origin) ||
+      !std::ranges::all_of(column.part_means, [](double mean) { return std::isfinite(mean); }))
+    fail_json("the mean of a column is not finite");
+  if (column.indicator && !column.is_input()) fail_json("only inputs have indicators");
+  if (column.form.kind == ColumnForm::Kind::amount && column.role != Role::number &&
+      column.role != Role::target)
+    fail_json("only numbers are amounts");
+  const std::set<io::MomentPart> parts(column.parts.begin(), column.parts.end());
+  if (is_moment == column.parts.empty() || parts.size() != column.parts.size() ||
+      !(column.part_means.empty() || column.part_means.size() == column.parts.size()))
+    fail_json("the parts of a moment do not fit it");
+}
+
 }  // namespace
+
+Index EncodedColumn::inputs() const {
+  if (!is_input()) return 0;
+  const auto values = role == Role::number     ? 1
+                      : role == Role::category ? static_cast<Index>(levels.size())
+                                               : static_cast<Index>(parts.size());
+  return values + (indicator ? 1 : 0);
+}
 
 std::vector<bool> Encoding::one_hot() const {
   std::vector<bool> result;
   bool any = false;
   for (const EncodedColumn& column : columns) {
-    if (column.role == Role::number) result.push_back(false);
-    if (column.role == Role::category) {
-      result.insert(result.end(), column.levels.size(), true);
-      any = true;
-    }
+    // The indicator of a category is one more of its words; that of a number stands by itself.
+    const bool words = column.role == Role::category;
+    result.insert(result.end(), static_cast<std::size_t>(column.inputs()), words);
+    any = any || words;
   }
   return any ? result : std::vector<bool>();
 }
@@ -129,6 +208,10 @@ std::vector<std::string> Encoding::input_names() const {
     if (columns[j].role == Role::category)
       for (const std::string& level : columns[j].levels)
         names.push_back(fmt::format("{}={}", label, level));
+    for (const io::MomentPart part : columns[j].parts)
+      names.push_back(part == io::MomentPart::day ? label
+                                                  : fmt::format("{} ({})", label, name_of(part)));
+    if (columns[j].indicator) names.push_back(label + " missing");
   }
   return names;
 }
@@ -137,6 +220,9 @@ std::string Encoding::to_json() const {
   json object = {{"kind", name_of(kind)},       {"inputs", inputs},      {"labelled", labelled},
                  {"missing", name_of(missing)}, {"task", name_of(task)}, {"classes", classes}};
   if (!label_type.empty()) object["label_type"] = label_type;
+  if (!na.empty()) object["na"] = na;
+  if (na_only) object["na_only"] = true;
+  if (decimal_comma) object["decimal"] = ",";
   if (labels != 1) object["labels"] = labels;
   if (channels_first) object["channels_first"] = true;
   if (kind == SourceKind::sparse) object["first_index"] = first_index;
@@ -160,6 +246,7 @@ std::string Encoding::to_json() const {
   }
   write_numbers(object, "means", columns, &EncodedColumn::mean);
   write_numbers(object, "offsets", columns, &EncodedColumn::offset);
+  write_forms(object, columns);
   return text_of(object);
 }
 
@@ -175,6 +262,12 @@ Encoding Encoding::from_json(std::string_view text) {
     encoding.task = choice<Task>(object, "task");
     encoding.classes = object.at("classes").get<std::vector<std::string>>();
     encoding.label_type = object.value("label_type", "");
+    if (object.contains("na")) encoding.na = object.at("na").get<std::vector<std::string>>();
+    encoding.na_only = object.value("na_only", false);
+    if (object.contains("decimal")) {
+      encoding.decimal_comma = object.at("decimal").get<std::string>() == ",";
+      if (!encoding.decimal_comma) fail_json("its decimal mark is unknown");
+    }
     if (encoding.kind == SourceKind::sparse)
       encoding.first_index = whole(object, "first_index", 0, 1);
     encoding.is_bytes = object.value("bytes", false);
@@ -191,6 +284,7 @@ Encoding Encoding::from_json(std::string_view text) {
     if (encoding.kind == SourceKind::table) {
       encoding.targets = object.at("targets").get<std::vector<Index>>();
       read_columns(object, encoding);
+      read_forms(object, encoding);
     }
   } catch (const json::exception& error) {
     fail_json(std::string(json_words(error)));
@@ -206,11 +300,7 @@ void Encoding::validate() const {
   for (const EncodedColumn& column : columns) {
     target_columns += column.role == Role::target;
     weights += column.role == Role::weight;
-    if (column.role == Role::category && column.levels.empty())
-      fail_json("a category has no levels");
-    require_distinct(column.levels, "levels of a category");
-    if (!std::isfinite(column.mean) || !std::isfinite(column.offset))
-      fail_json("the mean of a column is not finite");
+    validate_column(column);
   }
   if (weights > 1) fail_json("it has more than one column of weights");
   const std::set<Index> distinct(targets.begin(), targets.end());

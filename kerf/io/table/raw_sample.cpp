@@ -57,6 +57,8 @@ RawBlock RawSample::finish(const Schema& schema) const {
       block.add_odd(i, cell.column, cell.byte, text, cell.below);
       block.odd.back().is_word = cell.is_word;
       block.odd.back().is_number = cell.is_number;
+      block.odd.back().is_missing = cell.is_missing;
+      block.odd.back().is_read = cell.is_read;
     }
   }
   return block;

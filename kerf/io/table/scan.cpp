@@ -23,9 +23,48 @@ Scanner::Scanner(Reader& reader, const DataOptions& options, const std::string& 
                options.memory_limit),
       targets_(options.task),
       class_rows_(schema_.classes.size()),
-      sample_(key) {
-  for (std::size_t j = 0; j < encoding_.columns.size(); ++j)
-    if (encoding_.columns[j].role == Role::weight) weight_column_ = static_cast<Index>(j);
+      sample_(key),
+      missing_words_(encoding_.na, encoding_.na_only) {
+  know_schema();
+}
+
+/// What columns are before any row is read.
+void Scanner::know_schema() {
+  for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
+    Role& role = encoding_.columns[j].role;
+    if (role == Role::weight) weight_column_ = static_cast<Index>(j);
+    if (role != Role::category) continue;
+    role = Role::number;  // until the scan has its levels
+    mixed_.insert(static_cast<Index>(j));
+    declared_.insert(static_cast<Index>(j));
+  }
+  for (const Schema::Known& known : schema_.known) {
+    if (role_of(known.column) != Role::number) continue;
+    if (!known.is_moment) {
+      declared_.insert(known.column);
+    } else if (!declared_.contains(known.column)) {
+      forms_[known.column] = {.kind = ColumnForm::Kind::moment, .has_zone = known.has_zone};
+      moments_[known.column];
+    }
+  }
+  if (!mixed_.empty()) ask_for_texts({});
+}
+
+void Scanner::ask_for_texts(const std::set<Index>& codes) {
+  std::vector<Index> texts(mixed_.begin(), mixed_.end());
+  texts.insert(texts.end(), codes.begin(), codes.end());
+  reader_.keep_words(texts);
+}
+
+void Scanner::know(std::set<Index> mixed, const std::set<Index>& codes, const Forms& forms) {
+  mixed_.merge(mixed);
+  ask_for_texts(codes);
+  for (const auto& [column, form] : forms) {
+    forms_[column] = form;
+    if (form.kind == ColumnForm::Kind::moment) moments_[column];
+    if (role_of(column) == Role::target)
+      targets_ = TargetTally(DataOptions::TaskChoice::regression);
+  }
 }
 
 void Scanner::read_all(const Progress& progress) {
@@ -39,6 +78,8 @@ void Scanner::read_all(const Progress& progress) {
     const Index wanted = options_.rows == 0 ? most : std::min(most, options_.rows - read);
     if (!reader_.next(block, wanted)) break;
     guard_.add(block, name_);  // before anything in the block is changed
+    missing_words_.mark(block);
+    read_forms(block);
     add(block);
     require_sample();
     const double share = reader_.progress();
@@ -50,9 +91,9 @@ void Scanner::read_all(const Progress& progress) {
   guard_.add(block, name_);
   KERF_REQUIRE(rows_ + dropped_rows_ > 0, data, "{} has {}", name_,
                schema_.names.empty() ? "no rows" : "a header but no rows");
-  KERF_REQUIRE(rows_ > 0, data, "{}: every one of the {} rows has a missing cell", name_,
-               dropped_rows_);
-  KERF_REQUIRE(weight_ > 0 && std::isfinite(weight_), data,
+  KERF_REQUIRE(rows_ > 0 || !missing_.empty(), data,
+               "{}: every one of the {} rows has a missing cell", name_, dropped_rows_);
+  KERF_REQUIRE(rows_ == 0 || (weight_ > 0 && std::isfinite(weight_)), data,
                "{}: the weights sum to {}; some must be above 0", name_, weight_);
 }
 
@@ -61,7 +102,7 @@ std::set<Index> Scanner::mixed_columns() const {
   for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
     const auto column = static_cast<Index>(j);
     if (encoding_.columns[j].role == Role::number && is_category(column) &&
-        columns_.numbers(column) > 0)
+        !mixed_.contains(column) && columns_.numbers(column) > 0)
       mixed.insert(column);
   }
   return mixed;
@@ -75,6 +116,32 @@ std::set<Index> Scanner::code_columns() const {
   return codes;
 }
 
+/// Words that are numbers in the form of their column.
+void Scanner::read_forms(RawBlock& block) const {
+  if (forms_.empty()) return;
+  for (OddCell& cell : block.odd) {
+    const auto form = forms_.find(cell.column);
+    if (form == forms_.end() || cell.is_number || block.is_missing(cell)) continue;
+    const auto value = read_cell(block.text(cell), form->second, encoding_.decimal());
+    if (!value) continue;
+    block.cells(cell.row, cell.column) = *value;
+    cell.is_read = true;
+  }
+}
+
+void Scanner::add_odd(const RawBlock& block, const OddCell& cell) {
+  const Role role = role_of(cell.column);
+  if (cell.is_read) return;
+  if (cell.is_number && !mixed_.contains(cell.column))
+    merged_[cell.column].add(block.cells(cell.row, cell.column), block.text(cell));
+  else if (cell.is_number)
+    columns_.add_level(cell.column, block.text(cell), options_.max_levels);
+  else if (role == Role::number)
+    columns_.add_odd(block, cell, options_.max_levels);
+  else if (role == Role::target)
+    columns_.add_odd(block, cell, 0);  // for its form alone
+}
+
 void Scanner::add(RawBlock& block) {
   // Labels may put their odd cells at the end: bring the cells of each row together.
   std::ranges::stable_sort(block.odd, {}, &OddCell::row);
@@ -86,13 +153,9 @@ void Scanner::add(RawBlock& block) {
       ++dropped_rows_;
       continue;
     }
-    for (const OddCell& cell : odd)
-      if (cell.is_number && !mixed_.contains(cell.column))
-        merged_[cell.column].add(block.cells(i, cell.column), block.text(cell));
-      else if (cell.is_number)
-        columns_.add_level(cell.column, block.text(cell), options_.max_levels);
-      else if (role_of(cell.column) == Role::number)
-        columns_.add_odd(block, cell, options_.max_levels);
+    for (const OddCell& cell : odd) add_odd(block, cell);
+    for (auto& [column, moments] : moments_)
+      if (const double micros = block.cells(i, column); !std::isnan(micros)) moments.add(micros);
     for (const Index column : mixed_)
       if (const double value = block.cells(i, column); !block.words_kept && !std::isnan(value))
         columns_.add_level(column, format_number(value), options_.max_levels);
@@ -120,22 +183,24 @@ void Scanner::require_sample() const {
       "take fewer " + spell("rows") + ", or raise " + spell("memory"));
 }
 
-/// Whether a row stays; Error for a missing cell that may not be missing.
+/// Whether a row stays; notes missing cells that may not be missing.
 bool Scanner::keeps(const RawBlock& block, std::span<const OddCell> odd) {
   for (const OddCell& cell : odd) {
     const Role role = role_of(cell.column);
     if (role == Role::dropped || !block.is_missing(cell)) continue;
     const bool input = role == Role::number;
-    if (options_.missing == Missing::drop) return false;
-    if (input && options_.missing == Missing::mean) {
+    if (options_.missing == Missing::drop) {
+      if (role == Role::target && !block.text(cell).empty())
+        ++missing_targets_[std::string(block.text(cell))];
+      return false;
+    }
+    if (input && options_.missing != Missing::error) {
       ++missing_cells_;
       continue;
     }
-    fail(ErrorKind::data, "{}: the value of {} is missing; {}", block.where(cell),
-         label_of(cell.column),
-         input ? spell("missing", "mean") + " or " + spell("missing", "drop") +
-                     " says what to do about that"
-               : spell("missing", "drop") + " leaves such rows out");
+    MissingCells& missing = missing_[cell.column];
+    if (missing.cells++ == 0) missing = {1, block.where(cell), std::string(block.text(cell))};
+    if (!input) return false;  // the other cells of the row are looked at in any case
   }
   return true;
 }
@@ -157,7 +222,7 @@ void Scanner::add_targets(const RawBlock& block, Index i, std::span<const OddCel
   note_range(block, i);
   if (encoding_.target_count() != 1) {
     for (const OddCell& cell : odd)
-      KERF_REQUIRE(role_of(cell.column) != Role::target, data,
+      KERF_REQUIRE(cell.column != kLabelColumn || role_of(cell.column) != Role::target, data,
                    "{}: the target {} should be a finite number, not {}", block.where(cell),
                    label_of(cell.column), quoted(block.text(cell)));
     return;
@@ -204,12 +269,16 @@ ScanResult scan(Reader& reader, const DataOptions& options, const std::string& n
                 const Progress& progress) {
   Scanner scanner(reader, options, name, key);
   scanner.read_all(progress);
-  const auto mixed = scanner.mixed_columns();
+  scanner.refuse_bad_columns();
+  const auto forms = scanner.found_forms();
+  auto mixed = scanner.mixed_columns();
+  for (const auto& [column, form] : forms) mixed.erase(column);
   const auto codes = scanner.code_columns();
-  if (mixed.empty() && codes.empty()) return scanner.finish();
+  if (forms.empty() && mixed.empty() && codes.empty()) return scanner.finish();
   Scanner again(reader, options, name, key, scanner.guard_for_next_pass());
-  again.know_texts(mixed, codes);
+  again.know(mixed, codes, forms);
   again.read_all(progress);
+  again.refuse_bad_columns();
   return again.finish();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <set>
 
 #include "kerf/core/hash.h"
 #include "kerf/core/require.h"
@@ -35,59 +37,149 @@ void note_equal_numbers(const std::string& column, const ColumnTally::Levels& le
   }
 }
 
+/// Words that mean a missing cell, but may be the name of a class.
+bool leaves_doubt(const std::string& word) {
+  constexpr std::string_view kWords[] = {"-", ".", "none", "None", "NONE"};
+  return std::ranges::find(kWords, word) != std::end(kWords);
+}
+
+constexpr double kHeldWhole = 9007199254740992;  // 2^53
+
+/// Whether the column is a whole number and the number of the row, and no more.
+bool counts_rows(const RawBlock& sample, Index column) {
+  const auto row_of = [&](Index i) { return static_cast<double>(sample.origin_of(i).row); };
+  const double first = sample.cells(0, column) - row_of(0);
+  if (first != std::floor(first)) return false;
+  for (Index i = 1; i < sample.rows; ++i)
+    if (sample.origin_of(i).file != sample.origin_of(0).file ||
+        sample.cells(i, column) - row_of(i) != first)
+      return false;
+  return true;
+}
+
+bool all_different(const RawBlock& sample, Index column) {
+  std::set<double> seen;
+  for (Index i = 0; i < sample.rows; ++i) {
+    const double value = sample.cells(i, column);
+    if (value != std::floor(value) || std::abs(value) >= kHeldWhole) return false;
+    if (!seen.insert(value).second) return false;
+  }
+  return true;
+}
+
+/// id, ID, user_id, userId, index, key, uuid, "" and what pandas calls "".
+bool is_id_name(const std::string& name) {
+  std::string lower;
+  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const auto ends_with = [&](std::string_view end) { return lower.ends_with(end); };
+  const bool camel = name.size() > 2 && (name.ends_with("Id") || name.ends_with("ID"));
+  return lower == "id" || lower == "index" || lower == "key" || lower == "uuid" ||
+         lower == "rownames" || lower == "row" || lower.starts_with("unnamed: ") || camel ||
+         ends_with("_id") || ends_with(" id") || ends_with("-id") || ends_with(".id") ||
+         ends_with("_key");
+}
+
 }  // namespace
 
 /// Decides which columns are categories, and gathers means.
 void Scanner::finish_table(ScanResult& result) {
-  DataSummary& summary = result.summary;
   encoding_.inputs = 0;
-  const auto n = static_cast<double>(rows_);
   for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
     EncodedColumn& column = encoding_.columns[j];
     const auto at = static_cast<Index>(j);
+    if (const auto form = forms_.find(at); form != forms_.end()) column.form = form->second;
+    if (column.form.kind == ColumnForm::Kind::amount)
+      result.notes.push_back(fmt::format(
+          "{}{} {}: read as numbers", column.role == Role::target ? "the target " : "",
+          label_of(at),
+          column.form.unit.empty() ? "has marks between thousands"
+                                   : fmt::format("holds amounts in {}", column.form.unit)));
     if (column.role != Role::number) continue;
-    const std::string label = label_of(at);
-    KERF_REQUIRE(columns_.missing(at) < rows_, data,
-                 "{}: all values of {} are missing; leave it out with {}", name_, label,
-                 spell("drop"));
-    if (!is_category(at)) {
-      KERF_REQUIRE(columns_.words(at) == 0, data, "{} in {}, where the other cells are numbers{}",
-                   columns_.first_word(at), label,
-                   columns_.decimal_commas(at) ? "; kerf reads a decimal point, not a comma" : "");
-      const double mean = columns_.mean(at);
-      if (options_.missing != Missing::error) column.mean = mean;
-      summary.mean.push_back(mean);
-      summary.mean_square.push_back(columns_.mean_square(at));
-      summary.least.push_back(columns_.least(at));
-      summary.greatest.push_back(columns_.greatest(at));
-      result.variance.push_back(columns_.variance(at));
-      ++encoding_.inputs;
-      if (const auto merged = merged_.find(at); merged != merged_.end())
-        if (std::string note = merged->second.note(label); !note.empty())
-          result.notes.push_back(std::move(note));
-      continue;
-    }
-    const auto& levels = columns_.levels(at);
-    KERF_REQUIRE(static_cast<Index>(levels.size()) <= options_.max_levels, data,
-                 "{}: {} has more than {} different words{}; leave it out with {}, or raise {}",
-                 name_, label, options_.max_levels,
-                 columns_.decimal_commas(at)
-                     ? ", which look like numbers with a decimal comma (kerf reads a point)"
-                     : "",
-                 spell("drop"), spell("max-levels"));
-    note_words(at, label, result.notes);
-    column.role = Role::category;
-    for (const auto& [name, level] : levels) column.levels.push_back(name);
-    std::ranges::sort(column.levels, name_before);
-    for (const std::string& level : column.levels) {
-      summary.mean.push_back(static_cast<double>(levels.at(level).count) / n);
-      summary.mean_square.push_back(summary.mean.back());
-      summary.least.push_back(0);
-      summary.greatest.push_back(1);
-      result.variance.push_back(summary.mean.back() * (1 - summary.mean.back()));
-    }
-    encoding_.inputs += static_cast<Index>(levels.size());
+    if (is_moment(at))
+      finish_moment(at, result);
+    else if (is_category(at))
+      finish_category(at, result);
+    else
+      finish_number(at, result);
+    finish_indicator(at, result);
+    encoding_.inputs += column.inputs();
   }
+}
+
+void Scanner::finish_number(Index at, ScanResult& result) {
+  DataSummary& summary = result.summary;
+  const double mean = columns_.mean(at);
+  if (options_.missing != Missing::error) encoding_.columns[at].mean = mean;
+  summary.mean.push_back(mean);
+  summary.mean_square.push_back(columns_.mean_square(at));
+  summary.least.push_back(columns_.least(at));
+  summary.greatest.push_back(columns_.greatest(at));
+  result.variance.push_back(columns_.variance(at));
+  if (const auto merged = merged_.find(at); merged != merged_.end())
+    if (std::string note = merged->second.note(label_of(at)); !note.empty())
+      result.notes.push_back(std::move(note));
+}
+
+void Scanner::finish_category(Index at, ScanResult& result) {
+  EncodedColumn& column = encoding_.columns[at];
+  DataSummary& summary = result.summary;
+  const auto& levels = columns_.levels(at);
+  note_words(at, label_of(at), result.notes);
+  column.role = Role::category;
+  for (const auto& [name, level] : levels) column.levels.push_back(name);
+  std::ranges::sort(column.levels, name_before);
+  for (const std::string& level : column.levels) {
+    summary.mean.push_back(static_cast<double>(levels.at(level).count) /
+                           static_cast<double>(rows_));
+    summary.mean_square.push_back(summary.mean.back());
+    summary.least.push_back(0);
+    summary.greatest.push_back(1);
+    result.variance.push_back(summary.mean.back() * (1 - summary.mean.back()));
+  }
+}
+
+/// Parts that never vary are left out, unless that is all of them.
+void Scanner::finish_moment(Index at, ScanResult& result) {
+  EncodedColumn& column = encoding_.columns[at];
+  DataSummary& summary = result.summary;
+  const MomentTally& moments = moments_.at(at);
+  column.role = Role::moment;
+  for (const MomentPart part : kMomentParts)
+    if (moments.part(part).varies() && (column.form.has_date || part == MomentPart::hour))
+      column.parts.push_back(part);
+  if (column.parts.empty())
+    column.parts = {column.form.has_date ? MomentPart::day : MomentPart::hour};
+  column.origin = column.form.has_date ? std::floor(moments.part(MomentPart::day).least) : 0;
+  const auto known = static_cast<double>(moments.count()) / static_cast<double>(rows_);
+  std::string names;
+  for (const MomentPart part : column.parts) {
+    MomentTally::Part values = moments.part(part);
+    const double zero = part == MomentPart::day ? column.origin : 0;
+    const double mean = values.mean - zero;
+    if (options_.missing != Missing::error) column.part_means.push_back(mean);
+    summary.mean.push_back(mean);
+    // The mean stands for missing ones, which do not vary.
+    summary.mean_square.push_back(mean * mean + values.variance * known);
+    summary.least.push_back(values.least - zero);
+    summary.greatest.push_back(values.greatest - zero);
+    result.variance.push_back(values.variance * known);
+    names += (names.empty() ? "" : ", ") + std::string(name_of(part));
+  }
+  result.notes.push_back(fmt::format("{} holds {}: taken for numbers ({})", label_of(at),
+                                     column.form.has_date ? "dates" : "times of day", names));
+}
+
+/// An input more that says where a cell is missing.
+void Scanner::finish_indicator(Index at, ScanResult& result) {
+  const Index missing = columns_.missing(at);
+  if (options_.missing != Missing::indicator || missing == 0) return;
+  encoding_.columns[at].indicator = true;
+  const double share = static_cast<double>(missing) / static_cast<double>(rows_);
+  result.summary.mean.push_back(share);
+  result.summary.mean_square.push_back(share);
+  result.summary.least.push_back(0);
+  result.summary.greatest.push_back(1);
+  result.variance.push_back(share * (1 - share));
 }
 
 /// Sparse rows and pixels: every column is a number.
@@ -117,15 +209,29 @@ void Scanner::note_words(Index column, const std::string& label,
   note_equal_numbers(label, columns_.levels(column), notes);
   constexpr Index kFewestRows = 20;
   const auto words = static_cast<Index>(columns_.levels(column).size());
-  if (columns_.decimal_commas(column))
+  if (rows_ >= kFewestRows && 10 * words >= 9 * rows_)
     notes.push_back(fmt::format(
-        "{} looks like numbers with a decimal comma: its {} words are taken for classes, and kerf "
-        "reads a decimal point",
-        label, words));
-  else if (rows_ >= kFewestRows && 10 * words >= 9 * rows_)
-    notes.push_back(fmt::format(
-        "{} has {} different words in {} rows, each an input of its own: {} leaves it out", label,
-        words, rows_, spell("drop")));
+        "{} has {} different words in {} rows, each an input of its own: an ID? {} leaves it out",
+        label, words, rows_, mend("drop", column)));
+}
+
+/// Numbers that count the rows, or are all different under the name of an ID.
+void Scanner::note_ids(ScanResult& result) const {
+  constexpr Index kFewestRows = 20;
+  const RawBlock& sample = result.raw_sample;
+  const auto inputs = std::ranges::count_if(encoding_.columns, &EncodedColumn::is_input);
+  if (sample.rows < kFewestRows || inputs < 2 || encoding_.kind != SourceKind::table) return;
+  for (std::size_t j = 0; j < encoding_.columns.size(); ++j) {
+    const auto column = static_cast<Index>(j);
+    if (encoding_.columns[j].role != Role::number || forms_.contains(column)) continue;
+    const bool named = is_id_name(encoding_.columns[j].name);
+    // Arrays hold what somebody put there; files what some program wrote.
+    const bool counts = (named || !schema_.typed) && counts_rows(sample, column);
+    if (!counts && !(named && all_different(sample, column))) continue;
+    result.notes.push_back(fmt::format(
+        "{} {}: an ID? {} leaves it out", label_of(column),
+        counts ? "counts the rows" : "has another number in each row", mend("drop", column)));
+  }
 }
 
 void Scanner::finish_image(DataSummary& summary) const {
@@ -149,11 +255,10 @@ void Scanner::finish_targets(ScanResult& result) const {
   } else if (encoding_.target_count() == 1) {
     const Index column = encoding_.labelled ? kLabelColumn : encoding_.targets[0];
     targets_.decide(rows_, schema_.bytes, label_of(column), summary);
-    if (targets_.decimal_commas())
-      result.notes.push_back(fmt::format(
-          "the target {} looks like numbers with a decimal comma, taken for classes: kerf reads a "
-          "decimal point",
-          label_of(column)));
+    if (forms_.contains(column))
+      summary.task_reason = fmt::format(
+          "the target {} holds {}", label_of(column),
+          forms_.at(column).unit.empty() ? "numbers" : "numbers in " + forms_.at(column).unit);
     if (summary.task == Task::classification)
       if (std::string note = targets_.spelling_note(label_of(column)); !note.empty())
         result.notes.push_back(std::move(note));
@@ -186,6 +291,11 @@ ScanResult Scanner::finish() {
   if (encoding_.kind == SourceKind::pixels && options_.missing != Missing::error)
     encoding_.means = summary.mean;
   finish_targets(result);
+  for (const auto& [word, rows] : missing_targets_)
+    if (leaves_doubt(word))
+      result.notes.push_back(
+          fmt::format("{} rows whose target is {} are left out as missing; {} takes it for a word",
+                      rows, quoted(word), spell("na", "=")));
   if (summary.task == Task::regression) {
     summary.target_scale = range_.scales();
     summary.target_deviation = range_.deviations();
@@ -202,6 +312,7 @@ ScanResult Scanner::finish() {
   summary.names = encoding_.input_names();
   Encoder encoder(encoding_, schema_, name_, Targets::optional);
   result.raw_sample = sample_.finish(schema_);
+  note_ids(result);
   encoder.encode(result.raw_sample, summary.sample);
   // Other columns or classes of the same file are another data set.
   const std::string columns = encoding_.to_json();

@@ -11,6 +11,7 @@
 #include "kerf/io/merged_numbers.h"
 #include "kerf/io/table/column_tally.h"
 #include "kerf/io/table/encoder.h"
+#include "kerf/io/table/missing_words.h"
 #include "kerf/io/table/raw_sample.h"
 #include "kerf/io/table/scan.h"
 #include "kerf/io/table/target_tally.h"
@@ -29,12 +30,13 @@ class Scanner {
   std::set<Index> mixed_columns() const;
   /// Columns of numbers that may be names (Reader::code_columns): another pass tells which are merged.
   std::set<Index> code_columns() const;
-  void know_texts(std::set<Index> mixed, const std::set<Index>& codes) {
-    mixed_ = std::move(mixed);
-    std::vector<Index> texts(mixed_.begin(), mixed_.end());
-    texts.insert(texts.end(), codes.begin(), codes.end());
-    reader_.keep_words(texts);
-  }
+  /// Columns whose words are numbers in some form: another pass reads them as such.
+  using Forms = std::map<Index, ColumnForm>;
+  Forms found_forms() const;
+  /// What a pass before this one found.
+  void know(std::set<Index> mixed, const std::set<Index>& codes, const Forms& forms);
+  /// Error (data) that names every column which cannot be taken as it is, and what mends it.
+  void refuse_bad_columns() const;
   PassGuard guard_for_next_pass() const {
     PassGuard guard = guard_;
     guard.rewind();
@@ -45,6 +47,7 @@ class Scanner {
   ScanResult finish();
 
  private:
+  bool is_moment(Index column) const { return moments_.contains(column); }
   bool is_category(Index column) const {
     return mixed_.contains(column) || columns_.words(column) > columns_.numbers(column);
   }
@@ -58,18 +61,36 @@ class Scanner {
                         column);
   }
 
+  void know_schema();
+  void ask_for_texts(const std::set<Index>& codes);
+  void read_forms(RawBlock& block) const;
   void add(RawBlock& block);
+  void add_odd(const RawBlock& block, const OddCell& cell);
   void require_sample() const;
   bool keeps(const RawBlock& block, std::span<const OddCell> odd);
   void add_targets(const RawBlock& block, Index i, std::span<const OddCell> odd);
   void note_range(const RawBlock& block, Index i);
   bool inputs_are_bytes(std::span<const double> row) const;
   void finish_table(ScanResult& result);
+  void finish_number(Index column, ScanResult& result);
+  void finish_category(Index column, ScanResult& result);
+  void finish_moment(Index column, ScanResult& result);
+  void finish_indicator(Index column, ScanResult& result);
+  void note_ids(ScanResult& result) const;
   void finish_plain(ScanResult& result);
   void note_words(Index column, const std::string& label, std::vector<std::string>& notes) const;
   void finish_targets(ScanResult& result) const;
   void finish_classes(DataSummary& summary) const;
   void finish_image(DataSummary& summary) const;
+
+  FormTally::Result form_of(Index column) const;
+  bool may_have_form(Index column) const;
+  void bad_missing(std::vector<std::string>& bad) const;
+  void bad_decimals(std::vector<std::string>& bad) const;
+  std::string bad_column(Index column) const;
+  std::string bad_words(Index column) const;
+  std::string bad_target(Index column) const;
+  std::string mend(const char* option, Index column) const;
 
   Reader& reader_;
   PassGuard guard_;
@@ -83,10 +104,20 @@ class Scanner {
   TargetRange range_;
   std::vector<double> targets_of_row_;
   RawSample sample_;
-  std::set<Index> mixed_;
+  std::set<Index> mixed_;     // words, and numbers taken for words
+  std::set<Index> declared_;  // words whatever they look like
+  Forms forms_;
+  std::map<Index, MomentTally> moments_;
+  MissingWords missing_words_;
+  struct MissingCells {
+    Index cells = 0;
+    std::string first, text;  // where, and what stands there
+  };
+  std::map<Index, MissingCells> missing_;  // those that may not be
   std::map<Index, MergedNumbers> merged_;  // of code_columns(), in the pass that knows their texts
   Index weight_column_ = -1;
   Index rows_ = 0, dropped_rows_ = 0, missing_cells_ = 0;
+  std::map<std::string, Index> missing_targets_;  // words of targets of rows left out
   double weight_ = 0;
   bool bytes_ = true;  // every input is a whole number 0 .. 255; looked at for --image only
 };

@@ -3,18 +3,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/io/class_names.h"
-#include "kerf/io/table/column_tally.h"
 
 namespace kerf::detail::io {
 namespace {
 /// More distinct values than this are no classes, unless classification is asked for.
 constexpr Index kMostAutomaticClasses = 100;
 constexpr std::size_t kMostClasses = 65536;
-constexpr const char* kCommaHint = "; kerf reads a decimal point, not a comma";
+/// Up to so many whole numbers are classes, however they lie.
+constexpr std::size_t kFewClasses = 10;
+
+double gcd_of(double a, double b) {
+  while (b > 0) {
+    a = std::fmod(a, b);
+    std::swap(a, b);
+  }
+  return a;
+}
+
 }  // namespace
 
 void TargetTally::add(double value, double weight, const std::string& spelling) {
@@ -55,10 +65,11 @@ std::string TargetTally::spelling_note(const std::string& target) const {
 }
 
 void TargetTally::add(std::string_view word, double weight, const std::string& where) {
-  KERF_REQUIRE(choice_ != DataOptions::TaskChoice::regression, data,
-               "{}: the target of a regression should be a finite number, not {}{}", where,
-               quoted(word), has_decimal_comma(word) ? kCommaHint : "");
-  if (first_word_.empty()) first_word_ = fmt::format("{} ({})", quoted(word), where);
+  if (first_word_.empty()) {
+    first_word_ = quoted(word);
+    first_where_ = where;
+  }
+  if (choice_ == DataOptions::TaskChoice::regression) return;  // decide() refuses it
   words_[std::string(word)] += weight;
   KERF_REQUIRE(words_.size() <= kMostClasses, data, "{}: the target has more than {} classes",
                where, kMostClasses);
@@ -67,14 +78,19 @@ void TargetTally::add(std::string_view word, double weight, const std::string& w
 bool TargetTally::is_classification(Index rows, bool images, const std::string& target,
                                     std::string& reason) const {
   if (choice_ != DataOptions::TaskChoice::automatic) {
+    KERF_REQUIRE(choice_ == DataOptions::TaskChoice::classification || first_word_.empty(), data,
+                 "{}: the target of a regression should be a finite number, not {}; {} if it means "
+                 "a missing value",
+                 first_where_, first_word_, spell("na"));
     reason = "as asked for";
     return choice_ == DataOptions::TaskChoice::classification;
   }
   if (!words_.empty()) {
     // A few words among real numbers are mistakes, not classes.
-    KERF_REQUIRE(!too_many_ && whole_, data,
-                 "the target {} has numbers, but also {}; a number is wanted, or {}{}", target,
-                 first_word_, spell("task", "classification"), decimal_commas() ? kCommaHint : "");
+    KERF_REQUIRE(
+        !too_many_ && whole_, data,
+        "the target {} has numbers, but also {} ({}); {} if it means a missing value, or {}",
+        target, first_word_, first_where_, spell("na"), spell("task", "classification"));
     reason = fmt::format("the target {} holds words", target);
     return true;
   }
@@ -88,19 +104,58 @@ bool TargetTally::is_classification(Index rows, bool images, const std::string& 
     reason = "the labels of images are classes";
     return true;
   }
+  const std::string classes = spell("task", "classification") + " takes them for classes";
   if (too_many_ || distinct > most) {
-    reason = fmt::format("the target {} has more than {} distinct values", target, most);
+    reason =
+        fmt::format("the target {} has more than {} distinct values; {}", target, most, classes);
     return false;
   }
-  reason =
-      fmt::format("the target {} has whole numbers of only {} distinct values", target, distinct);
+  if (const std::string quantity = like_quantity(); !quantity.empty()) {
+    reason = fmt::format("the target {} has {} whole numbers {}; {}", target, distinct, quantity,
+                         classes);
+    return false;
+  }
+  reason = fmt::format(
+      "the target {} has whole numbers of only {} distinct values; {} predicts "
+      "numbers",
+      target, distinct, spell("task", "regression"));
   return true;
 }
 
-bool TargetTally::decimal_commas() const {
-  return !words_.empty() && std::ranges::all_of(words_, [](const auto& entry) {
-    return has_decimal_comma(entry.first);
-  });
+/// Why some tens of whole numbers are rather a quantity than codes of classes; "": they are not.
+///
+/// Order: of codes neighbours have nothing to do with each other, of ages or counts they are about as
+/// frequent.  von Neumann's ratio of the frequencies f of the k numbers in order,
+///   sum (f_(i+1) - f_i)^2 / (2 sum (f_i - mean)^2),
+/// is 1 on average where order does not matter (its deviation is about sqrt(1/k)) and near 0 where
+/// frequencies rise and fall slowly; it counts where they differ by more than chance.
+/// Gaps: codes count from 0 or 1 without one, or lie far apart; numbers that begin elsewhere and fill
+/// most of their range are measured.
+std::string TargetTally::like_quantity() const {
+  constexpr double kOrdered = 0.5, kMostlyFull = 0.5, kChance = 4;
+  if (numbers_.size() <= kFewClasses) return "";
+  std::map<double, double> frequency;
+  for (const auto& [key, number] : numbers_)
+    frequency[parse_number(number.name).value_or(0)] += number.weight;
+  const auto count = static_cast<double>(frequency.size());
+  double mean = 0, spread = 0, steps = 0, step = 0;
+  for (const auto& [value, f] : frequency) mean += f / count;
+  const double *before = nullptr, *value_before = nullptr;
+  for (const auto& [value, f] : frequency) {
+    spread += (f - mean) * (f - mean);
+    if (before != nullptr) {
+      steps += (f - *before) * (f - *before);
+      step = gcd_of(step, value - *value_before);
+    }
+    before = &f;
+    value_before = &value;
+  }
+  if (spread > kChance * count * mean && steps < kOrdered * 2 * spread)
+    return "whose frequencies rise and fall in order";
+  const double least = frequency.begin()->first, most = frequency.rbegin()->first;
+  const double full = count / ((most - least) / step + 1);
+  const bool codes = (full == 1 && step == 1 && (least == 0 || least == 1)) || full < kMostlyFull;
+  return codes ? "" : fmt::format("that fill the range {} .. {}", least, most);
 }
 
 void TargetTally::decide(Index rows, bool images, const std::string& target,

@@ -22,8 +22,6 @@ class TargetTally {
 
   /// Sets task, task_reason, classes and class_rows.  `images`: labels of images are classes.
   void decide(Index rows, bool images, const std::string& target, DataSummary& summary) const;
-  /// Whether there are words, and each is a number with a decimal comma.
-  bool decimal_commas() const;
   /// In words, of classes: numbers that are written in several ways; "" if there are none.
   std::string spelling_note(const std::string& target) const;
 
@@ -36,12 +34,13 @@ class TargetTally {
 
   bool is_classification(Index rows, bool images, const std::string& target,
                          std::string& reason) const;
+  std::string like_quantity() const;
 
   DataOptions::TaskChoice choice_;
   std::unordered_map<std::string, Number> numbers_;   // by class_key()
   std::unordered_map<std::string, Number*> spelled_;  // by text: looks keys up once for each
   std::unordered_map<std::string, double> words_;
-  std::string first_word_;
+  std::string first_word_, first_where_;  // quoted, and its place
   bool whole_ = true, too_many_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kerf/core/require.h"
+#include "kerf/io/text/amount.h"
 #include "kerf/io/text/csv_dialect.h"
 #include "kerf/io/text/number.h"
 #include "kerf/io/text/text_window.h"
@@ -37,7 +38,10 @@ class CsvReader final : public Reader {
     schema_.columns = static_cast<Index>(dialect_.first.size());
     if (dialect_.header)
       for (const std::string& name : dialect_.first) schema_.names.push_back(to_utf8(name));
-    schema_.guessed_header = options.header == ReadOptions::Header::automatic;
+    schema_.guessed_header =
+        options.header == ReadOptions::Header::automatic && !dialect_.row_names;
+    decimal_comma_ = options.decimal_comma;
+    note_layout();
     start();
   }
 
@@ -75,7 +79,10 @@ class CsvReader final : public Reader {
     row_ = 0;
     at_beginning_ = true;
   }
+  void note_layout();
   bool find_row();
+  const char* over_row_name(const char* p);
+  const char* over_empty_cells(const char* q) const;
   Index plain_cells(const char*& p, double* out);
   bool parse_row(double* out, RawBlock& block);
   Cell slow_cell(const char* p);
@@ -106,6 +113,7 @@ class CsvReader final : public Reader {
   TextWindow window_;
   CsvDialect dialect_;
   Schema schema_;
+  bool decimal_comma_ = false;
   Index spelled_ = kNoColumn;  // column whose text is kept
   std::vector<bool> words_;    // columns whose numbers are listed with their text; empty: none
   Index first_word_ = std::numeric_limits<Index>::max();
@@ -187,7 +195,7 @@ bool CsvReader::next(RawBlock& block, Index max_rows) {
 /// moves `p` behind them; their number.  The last cell of a row is never one of them.
 Index CsvReader::plain_cells(const char*& p, double* out) {
   const char delimiter = dialect_.delimiter;
-  if (delimiter == ' ') return 0;  // runs of blanks
+  if (delimiter == ' ' || decimal_comma_) return 0;  // runs of blanks, another mark
   const Index last = std::min(spelled_ >= 0 ? spelled_ : schema_.columns - 1, first_word_);
   for (Index j = 0; j < last; ++j) {
     const char* const q = parse_decimal(p, out[j]);
@@ -204,10 +212,11 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
   const bool blanks = delimiter == ' ';
   const Index columns = schema_.columns;
   const char* p = position_;
+  if (dialect_.row_names && !at_beginning_ && (p = over_row_name(p)) == nullptr) return false;
   for (Index j = plain_cells(p, out); j < columns; ++j) {
     while (is_blank(*p)) ++p;
     const char* const begin = p;
-    const char* q = parse_decimal(p, out[j]);
+    const char* q = decimal_comma_ ? nullptr : parse_decimal(p, out[j]);
     const bool ended = q != nullptr && (*q == delimiter || *q == '\n' || (blanks && *q == '\t') ||
                                         (*q == '\r' && q[1] == '\n'));
     if (ended && std::isfinite(out[j])) {
@@ -236,6 +245,7 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
       p = q + 1;
     }
     if (*q == '\n' || j + 1 == columns) {
+      if (j + 1 == columns) q = over_empty_cells(q);
       if (*q == '\n' && cut_at(q)) return false;
       if (*q != '\n' || j + 1 != columns) fail_ragged();
       position_ = q + 1;
@@ -243,6 +253,39 @@ bool CsvReader::parse_row(double* out, RawBlock& block) {
     }
   }
   return true;
+}
+
+/// What was odd about the first rows.
+void CsvReader::note_layout() {
+  if (dialect_.row_names)
+    schema_.remarks.emplace_back(
+        "the header has one name less than the rows have cells: the first cell of each row is its "
+        "name, as R writes it, and left out");
+}
+
+/// Behind the cell that names the row; nullptr: the window ends before.
+const char* CsvReader::over_row_name(const char* p) {
+  while (is_blank(*p)) ++p;
+  const Cell cell = slow_cell(p);
+  if (cell.text.data() == nullptr) return nullptr;
+  if (*cell.end == '\n') {
+    if (cut_at(cell.end)) return nullptr;
+    fail_ragged();
+  }
+  const char* q = cell.end + 1;
+  while (dialect_.delimiter == ' ' && is_blank(*q)) ++q;
+  return q;
+}
+
+/// Over what stands behind the last column and is no cell.
+const char* CsvReader::over_empty_cells(const char* q) const {
+  for (Index k = 0; k < dialect_.empty_behind && *q == dialect_.delimiter; ++k) {
+    ++q;
+    while (is_blank(*q)) ++q;
+    if (*q == '"' && q[1] == '"') q += 2;
+    while (is_blank(*q) || (*q == '\r' && q[1] == '\n')) ++q;
+  }
+  return q;
 }
 
 /// Any cell: quoted, with blanks around it, empty, a word.
@@ -264,8 +307,15 @@ CsvReader::Cell CsvReader::slow_cell(const char* p) {
     while (!text.empty() && (is_blank(text.back()) || text.back() == '\r')) text.remove_suffix(1);
   }
   double value = kNan;
-  const char* end = text.empty() ? nullptr : parse_decimal(text.data(), value);
-  const bool number = end == text.data() + text.size() && std::isfinite(value);
+  bool number = false;
+  if (decimal_comma_) {
+    const auto read = parse_comma_number(text);
+    number = read.has_value();
+    value = read.value_or(kNan);
+  } else {
+    const char* end = text.empty() ? nullptr : parse_decimal(text.data(), value);
+    number = end == text.data() + text.size() && std::isfinite(value);
+  }
   if (!number && !is_utf8(text)) {
     converted_ = to_utf8(text);
     text = converted_;
@@ -306,8 +356,11 @@ void CsvReader::fail_ragged() const {
   const char* end = window_.end();
   const auto records = split_records({row_begin_, static_cast<std::size_t>(end - row_begin_)},
                                      dialect_.delimiter, true, 1, false);
-  fail(ErrorKind::data, "{}:{}: this row has {} cells, but the first row has {}{}", input_.name(),
+  fail(ErrorKind::data, "{}:{}: this row has {} cells, but the first row has {}{}{}", input_.name(),
        row_line_, records.empty() ? 0 : records[0].size(), schema_.columns,
+       dialect_.row_names          ? " names, for all cells but the first"
+       : dialect_.empty_behind > 0 ? " and empty ones behind them"
+                                   : "",
        *row_begin_ == '#' ? " (comments stand before the first row only)" : "");
 }
 

@@ -161,6 +161,41 @@ bool detect_header(const std::vector<Record>& records, char delimiter) {
   return names_numbers || (words_only && !repeated && distinct.size() == first.size());
 }
 
+std::size_t filled_cells(const Record& record) {
+  std::size_t filled = record.size();
+  while (filled > 1 && record[filled - 1].empty()) --filled;
+  return filled;
+}
+
+/// Cells behind the others that are empty in all records: a delimiter at the end of the lines, as some
+/// programs write it, with or without the header's.
+std::size_t empty_cells(const std::vector<Record>& records) {
+  std::size_t filled = 0, widest = 0;
+  for (const Record& record : records) {
+    filled = std::max(filled, filled_cells(record));
+    widest = std::max(widest, record.size());
+  }
+  return widest - filled;
+}
+
+void cut_cells(std::vector<Record>& records, std::size_t count) {
+  std::size_t widest = 0;
+  for (const Record& record : records) widest = std::max(widest, record.size());
+  for (Record& record : records) record.resize(std::min(record.size(), widest - count));
+}
+
+/// As R writes tables: a header of words, and one cell more in all other rows.
+bool has_row_names(const std::vector<Record>& records, char delimiter) {
+  if (records.size() < 2) return false;
+  const auto is_value = [&](const std::string& cell) {
+    return is_missing(cell) || may_be_number(cell, delimiter);
+  };
+  return std::ranges::none_of(records[0], is_value) &&
+         std::all_of(records.begin() + 1, records.end(), [&](const Record& record) {
+           return record.size() == records[0].size() + 1 && !record[0].empty();
+         });
+}
+
 /// Whether a row holds every one of the names (there is one), each where it may be.
 bool holds_names(const Record& row, const std::vector<std::string>& names) {
   const std::set<std::string> cells = [&] {
@@ -219,14 +254,20 @@ CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& 
   if (is_long)
     require_columns(1 + std::ranges::count(head.substr(0, head.find('\n')), dialect.delimiter),
                     options.memory_limit, name);
-  const auto records =
-      split_records(head, dialect.delimiter, whole, is_long ? 2 : kRecordsLookedAt);
+  auto records = split_records(head, dialect.delimiter, whole, is_long ? 2 : kRecordsLookedAt);
   KERF_REQUIRE(!records.empty(), data, "{} is empty: there are no rows in it", name);
   dialect.first = records[0];
-  dialect.header = options.header == ReadOptions::Header::automatic
-                       ? holds_names(records[0], options.known_names) ||
-                             detect_header(records, dialect.delimiter)
-                       : options.header == ReadOptions::Header::yes;
+  if (options.header == ReadOptions::Header::no) return dialect;
+  const std::size_t empty = empty_cells(records);
+  if (empty > 0) cut_cells(records, empty);
+  dialect.row_names = has_row_names(records, dialect.delimiter);
+  dialect.header = dialect.row_names || options.header == ReadOptions::Header::yes ||
+                   holds_names(records[0], options.known_names) ||
+                   detect_header(records, dialect.delimiter);
+  // Without names nothing tells an empty column from the end of a line.
+  if (!dialect.header || empty == 0) return dialect;
+  dialect.first = records[0];
+  dialect.empty_behind = static_cast<Index>(empty);
   return dialect;
 }
 

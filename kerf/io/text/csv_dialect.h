@@ -14,6 +14,8 @@ struct CsvDialect {
   char delimiter = ',';  ///< ' ' stands for any run of blanks and tabs
   bool header = false;
   std::vector<std::string> first;  ///< cells of the first record
+  bool row_names = false;          ///< each row begins with its name, which the header leaves out
+  Index empty_behind = 0;          ///< a row may end with so many empty cells, which are no columns
 };
 
 /// The records of `text` cut into cells, in the obvious way: quotes, doubled quotes, blank lines and,
@@ -31,6 +33,8 @@ std::vector<std::vector<std::string>> split_records(std::string_view text, char 
 /// Header: some column has a word in the first row and only numbers below; or, in a table of words
 /// only, no cell of the first row occurs again in its column; or the first row holds all names that
 /// the options say a model knows.
+/// Row names: every row but the first, of words, has one cell more, as R writes tables.
+/// Empty cells behind: the last ones of all these rows, which have no name.
 CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& options,
                           const std::string& name);
 
