@@ -219,7 +219,7 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
   const Score score = evaluate(
       model, *source,
       {.memory_limit = common.memory_limit(), .worst = arguments.worst, .weighted = weighted},
-      terminal_progress(common.quiet));
+      terminal_progress(common.quiet, common.verbose));
   clear_progress();
   warn_of_far_rows(score.far_rows, score.rows, common);
   const Index dropped = source->counts().dropped_rows;

@@ -33,6 +33,7 @@ class EncodedSource final : public RowSource {
   Index cols() const override { return encoding_.inputs; }
   void rewind() override;
   bool next(RowBlock& block) override;
+  double part_read() const override { return part_; }
 
   /// Whether blocks come with targets.
   bool has_targets() const { return encoder_->has_targets(); }
@@ -62,12 +63,14 @@ class EncodedSource final : public RowSource {
   Index most_rows_;
   std::unique_ptr<io::Encoder> encoder_;
   io::EncodeCounts counts_;  // of the blocks handed out
+  double part_ = 0;          // and how much of the file they are
   io::PassGuard guard_;
 
   // What follows belongs to the reading thread between start() and wait().
   io::RawBlock raw_;
   RowBlock ahead_;
   Index raw_rows_ = 0, rows_ = 0;
+  double ahead_part_ = 0;
   Background reading_;  // last: its destructor waits for the thread that uses all of the above
 };
 
