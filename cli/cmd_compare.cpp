@@ -67,7 +67,7 @@ void run_compare(const CompareArguments& arguments, const Common& common) {
   if (!arguments.test.empty() && arguments.compare_options.contains("holdout"))
     throw Error(ErrorKind::usage, "--test and --holdout both say which rows to score on: give one");
   files_of(arguments, arguments.report).reads(arguments.test).reads(arguments.test_labels).check();
-  const Progress progress = terminal_progress(common.quiet);
+  const Progress progress = terminal_progress(common.quiet, common.verbose);
   const bool differences = std::ranges::all_of(
       specs, [](const MapSpec& spec) { return sees_differences(spec.map, spec.options); });
   Dataset data =

@@ -52,7 +52,7 @@ void run_diagnose(const DiagnoseArguments& arguments, const Common& common) {
   }
   check_map_options(arguments.map, params);
   files_of(arguments, arguments.report).check();
-  const Context context{common.memory_limit(), terminal_progress(common.quiet)};
+  const Context context{common.memory_limit(), terminal_progress(common.quiet, common.verbose)};
   Dataset data = open_dataset(arguments.data, data_options,
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, context.progress);
   ChosenFeatures chosen =

@@ -29,12 +29,13 @@ void write_gram(const Kernel& kernel, const RowsView& x, const RowsView& y, cons
   MatrixOutput writer(path, gram.cols(),
                       sizeof(T) == 4 ? NpyWriter::Type::float32 : NpyWriter::Type::float64);
   Matrix<T> out;
+  const Progress step = expecting(progress, {{"kernel"}});
   for (Index begin = 0; begin < gram.rows(); begin += block) {
     const Index end = std::min(begin + block, gram.rows());
     out.resize(end - begin, gram.cols());
     gram.compute(begin, end, out.view());
     writer.append(out.view());
-    report(progress, "kernel", end, gram.rows());
+    report(step, "kernel", end, gram.rows());
   }
   writer.commit();
 }
@@ -54,7 +55,7 @@ void run_kernel(const KernelArguments& arguments, const Common& common) {
       .reads(arguments.kernel_options)
       .writes(arguments.output)
       .check();
-  const Progress progress = terminal_progress(common.quiet);
+  const Progress progress = terminal_progress(common.quiet, common.verbose);
   const auto data_options = read_data_options(arguments.data_options, "kerf kernel", common);
   Dataset data = open_dataset(arguments.data, data_options,
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, progress);

@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "cli/command.h"
 
 namespace kerf::cli {
@@ -13,6 +16,13 @@ struct PlanArguments {
   std::string map = "rff", report;
   Params data_options, plan_options, map_options;
 };
+
+/// To three digits: a bound is not known better.
+std::string rounded(double value) {
+  if (!(value < 1e15)) return fmt::format("{:.1g}", value);
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(value)) - 2));
+  return with_commas(std::llround(std::ceil(value / unit) * unit));
+}
 
 void print_plan(const Plan& plan, const std::string& why_map, const std::string& fit) {
   fmt::print("{}  {} {:g}, map {}{}\n", bold("target  "), name_of(plan.goal), plan.target, plan.map,
@@ -26,8 +36,8 @@ void print_plan(const Plan& plan, const std::string& why_map, const std::string&
                human_seconds(cost->seconds), human_bytes(cost->memory));
   }
   for (const auto& bound : plan.bounds)
-    fmt::print("{}  {:.3g} features suffice by {}{}{}\n", bold("theory  "), bound.features,
-               bound.name, bound.note.empty() ? "" : ": ", bound.note);
+    fmt::print("{}  {} features are enough, by {}{}\n", bold("theory  "), rounded(bound.features),
+               bound.name, bound.note.empty() ? "" : " (" + bound.note + ")");
   if (!plan.bounds.empty())
     fmt::print(
         "          theory holds for the worst data and is pessimistic: take what was "
@@ -57,7 +67,7 @@ void run_plan(const PlanArguments& arguments, const Common& common) {
     throw Error(ErrorKind::usage,
                 "--holdout is for --validation-error: other targets hold out no rows");
   files_of(arguments, arguments.report).check();
-  const Context context{common.memory_limit(), terminal_progress(common.quiet)};
+  const Context context{common.memory_limit(), terminal_progress(common.quiet, common.verbose)};
   Dataset data = open_dataset(arguments.data, data_options,
                               rng::Key{static_cast<std::uint64_t>(options.seed)}, context.progress);
   ChosenFeatures chosen = features_for(

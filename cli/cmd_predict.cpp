@@ -100,6 +100,7 @@ Index predict_block(const PredictArguments& arguments, const Model& model,
 Predicted predict_all(const PredictArguments& arguments, const Model& model, EncodedSource& source,
                       PredictionOutput& output, Index memory_limit, const Progress& progress) {
   const Predictor predictor(model, memory_limit);
+  const Progress step = expecting(progress, {{"predicting"}});
   RowBlock block;
   Matrix<double> values;
   Predicted done;
@@ -108,7 +109,7 @@ Predicted predict_all(const PredictArguments& arguments, const Model& model, Enc
     done.far_rows += predict_block(arguments, model, predictor, block, values);
     output.add(values, source.ids());
     done.rows += block.rows();
-    report(progress, "predicting", done.rows, 0);
+    report(step, "predicting", done.rows, rows_expected(source, done.rows));
   }
   output.finish();
   return done;
@@ -186,8 +187,9 @@ void run_predict(const PredictArguments& given, const Common& common) {
   Json predictions = Json::object();
   const auto output =
       as_json ? json_predictions(meaning, predictions) : open_predictions(meaning, path);
-  const Predicted done = predict_all(arguments, model, *source, *output, common.memory_limit(),
-                                     terminal_progress(common.quiet || path.empty()));
+  const Predicted done =
+      predict_all(arguments, model, *source, *output, common.memory_limit(),
+                  terminal_progress(common.quiet || path.empty(), common.verbose));
   clear_progress();
   warn_of_far_rows(done.far_rows, done.rows);
   Json json = {{"rows", done.rows}};

@@ -19,13 +19,27 @@ std::vector<OptionInfo> refit_options() {
               {"checkpoint", "lambda", "lambda-grid", "lambda-per-target", "validation"});
 }
 
+void print_refit(const FitReport& report, const RefitArguments& arguments, bool given) {
+  if (report.quality) fmt::print("{}  {}\n", bold("quality "), describe(*report.quality));
+  fmt::print(
+      "{}  {:.3g}{}\n", bold("lambda  "), report.lambda,
+      given ? ", as given"
+            : fmt::format(", the best of {} tried, by {}", report.path.size(), report.validation));
+  if (report.cv_error)
+    fmt::print("{}  {:.5g}: {}, {}\n", bold("error   "), *report.cv_error, report.metric,
+               report.validation);
+  fmt::print("{}  {}\n", bold("time    "), human_seconds(report.seconds.total));
+  fmt::print("{}  {}\n", bold("model   "), arguments.output);
+}
+
 void run_refit(const RefitArguments& arguments, const Common& common) {
   const auto options = read_options<FitOptions>(arguments.options, "kerf refit");
   if (options.checkpoint.empty())
     throw Error(ErrorKind::usage,
                 "kerf refit needs --checkpoint DIR, the folder that the model was fitted with");
   Files().reads(arguments.model).writes(arguments.output).keeps(options.checkpoint).check();
-  FitResult result = refit(load_model(arguments.model), options, terminal_progress(common.quiet));
+  FitResult result =
+      refit(load_model(arguments.model), options, terminal_progress(common.quiet, common.verbose));
   result.model.training.command = common.command_line;
   save_model(result.model, arguments.output);
   clear_progress();
@@ -38,11 +52,7 @@ void run_refit(const RefitArguments& arguments, const Common& common) {
                 {"warnings", report.warnings},
                 {"model", arguments.output}});
   else if (!common.quiet)
-    fmt::print(
-        "{}{}  {:.3g}\n{}  {}\n{}  {}\n",
-        report.quality ? fmt::format("{}  {}\n", bold("quality "), describe(*report.quality)) : "",
-        bold("lambda  "), report.lambda, bold("time    "), human_seconds(report.seconds.total),
-        bold("model   "), arguments.output);
+    print_refit(report, arguments, options.lambda.has_value());
   for (const auto& warning : report.warnings) print_warning(warning);
 }
 

@@ -269,7 +269,7 @@ void run_score(const ScoreArguments& arguments, const Common& common) {
       arguments.report.empty() ? arguments.worst : std::max(arguments.worst, kWorstInReport);
   Score score = evaluate(
       model, *source, {.memory_limit = common.memory_limit(), .worst = worst, .weighted = weighted},
-      terminal_progress(common.quiet));
+      terminal_progress(common.quiet, common.verbose));
   clear_progress();
   warn_of_far_rows(score.far_rows, score.rows);
   const Index dropped = source->counts().dropped_rows;

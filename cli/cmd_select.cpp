@@ -23,7 +23,7 @@ void run_select(const SelectArguments& arguments, const Common& common) {
   const auto options = read_options<SelectOptions>(arguments.select_options, "kerf select");
   const auto data_options = read_data_options(arguments.data_options, "kerf select", common);
   files_of(arguments, arguments.output).check();
-  const Progress progress = terminal_progress(common.quiet);
+  const Progress progress = terminal_progress(common.quiet, common.verbose);
   const rng::Key key{static_cast<std::uint64_t>(options.seed)};
   Dataset data = open_dataset(arguments.data, data_options, key, progress);
   const SelectedRows selected = select_rows(data, arguments.map, arguments.map_options, options,

@@ -20,16 +20,17 @@ struct TransformArguments {
 /// Writes the features of every row; returns the number of rows.
 template <class Features>
 Index write_features(RowSource& source, const std::string& path, Index columns,
-                     const Progress& progress, Index total, Features features) {
+                     const Progress& progress, Features features) {
   MatrixOutput writer(path, columns, NpyWriter::Type::float32);
   RowBlock block;
   Matrix<float> z;
   Index rows = 0;
+  const Progress step = expecting(progress, {{"features"}});
   while (source.next(block)) {
     features(block, z);
     writer.append(z.view());
     rows += block.rows();
-    report(progress, "features", rows, total);
+    report(step, "features", rows, rows_expected(source, rows));
   }
   writer.commit();
   return rows;
@@ -62,7 +63,7 @@ Json with_model(const TransformArguments& arguments, const Common& common,
   const Index features = model.linear.weights.rows();
   Index far_rows = 0;
   const Index rows = write_features(
-      *source, arguments.output, features, progress, 0,
+      *source, arguments.output, features, progress,
       [&](RowBlock& block, Matrix<float>& z) { far_rows += predictor.features(block, z); });
   Json json = {{"rows", rows},
                {"features", features},
@@ -100,7 +101,7 @@ Json with_map(const TransformArguments& arguments, const Common& common, const P
   data.source->rewind();
   bool all_zero = true;
   const Index rows = write_features(*data.source, arguments.output, map->out_dim(), progress,
-                                    data.summary.rows, [&](RowBlock& block, Matrix<float>& z) {
+                                    [&](RowBlock& block, Matrix<float>& z) {
                                       scaling.apply(block);
                                       z.resize(block.rows(), map->out_dim());
                                       map->transform(block.x(), z.view());
@@ -130,7 +131,7 @@ void run_transform(const TransformArguments& arguments, const Common& common) {
       .reads(arguments.map_options)
       .writes(arguments.output)
       .check();
-  const Progress progress = terminal_progress(common.quiet);
+  const Progress progress = terminal_progress(common.quiet, common.verbose);
   const Json json = arguments.model.empty() ? with_map(arguments, common, progress)
                                             : with_model(arguments, common, progress);
   clear_progress();

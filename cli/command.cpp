@@ -69,7 +69,9 @@ CLI::App* add_command(CLI::App& app, Common& common, const std::string& name,
   command->option_defaults()->group("General");
   command->add_flag("--json", common.json, "print one JSON object on standard output");
   command->add_flag("-q,--quiet", common.quiet, "print nothing but results, warnings and errors");
-  command->add_flag("-v,--verbose", common.verbose, "say more");
+  command->add_flag("-v,--verbose", common.verbose,
+                    "say how far it is, in a line every ten seconds, where no bar can be drawn; "
+                    "more about a fit");
   command
       ->add_option("--threads", common.threads,
                    "threads to use (default: KERF_NUM_THREADS, OMP_NUM_THREADS, or all cores)")

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -95,29 +96,32 @@ int terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-std::string clock_time(double seconds) {
-  const auto whole = std::lround(seconds);
-  return whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
-                       : fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
-/// Draws at most ten times a second.
-class Bar {
+/// One for the whole command, whatever calls there are: a bar on a terminal, lines in a log.
+class Show {
  public:
-  void update(const ProgressEvent& event) {
-    const auto now = Clock::now();
-    if (event.stage != stage_) {
-      stage_ = event.stage;
-      start_ = now;
-    } else if (now - drawn_ < std::chrono::milliseconds(100) && event.done != event.total) {
+  enum class As { bar, lines };
+
+  void update(const ProgressEvent& event, As as) {
+    const double now = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (as == As::lines) {
+      const auto shown = view_.show(event, now);
+      if (view_.wants_line(event, now)) print_error(line_of(shown));
       return;
     }
+    const bool is_new = event.stage != stage_;
+    if (!is_new && now - drawn_ < kPause && event.done != event.total) return;
+    stage_ = event.stage;
     drawn_ = now;
-    const double seconds = std::chrono::duration<double>(now - start_).count();
+    draw(view_.show(event, now));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr double kPause = 0.1;  // seconds
+
+  static void draw(const ProgressView::Shown& shown) {
     const int width = terminal_width() - 1;
-    std::string line = event.total > 0 ? with_bar(event, seconds, width)
-                                       : fmt::format("{}  {}", stage_,
-                                                     event.done > 0 ? with_commas(event.done) : "");
+    std::string line = shown.part < 0 ? line_of(shown) : bar_of(shown, width) + line_of(shown);
     line.resize(std::min<int>(width, static_cast<int>(line.size())));
     line.insert(0, kClearLine);
     std::fwrite(line.data(), 1, line.size(), stderr);
@@ -125,24 +129,18 @@ class Bar {
     bar_shown = true;
   }
 
- private:
-  using Clock = std::chrono::steady_clock;
-
-  std::string with_bar(const ProgressEvent& event, double seconds, int width) const {
-    const double part =
-        std::min(1.0, static_cast<double>(event.done) / static_cast<double>(event.total));
-    const std::string left =
-        part > 0.01 && seconds > 0.5 ? "  ETA " + clock_time(seconds * (1 - part) / part) : "";
-    const std::string tail = fmt::format(" {:3.0f} %  {} of {} rows{}", 100 * part,
-                                         with_commas(event.done), with_commas(event.total), left);
-    const int room = std::clamp(width - static_cast<int>(stage_.size() + tail.size()) - 4, 4, 40);
-    const int full = static_cast<int>(part * room);
-    return fmt::format("{}  [{}{}]{}", stage_, std::string(full, '#'),
-                       std::string(room - full, '.'), tail);
+  /// "[####......]  40 %  ", as long as there is room for it.
+  static std::string bar_of(const ProgressView::Shown& shown, int width) {
+    const int room = std::clamp(width - static_cast<int>(line_of(shown).size()) - 12, 4, 30);
+    const int full = static_cast<int>(shown.part * room);
+    return fmt::format("[{}{}] {:3.0f} %  ", std::string(full, '#'), std::string(room - full, '.'),
+                       100 * shown.part);
   }
 
+  ProgressView view_;
   std::string stage_;
-  Clock::time_point start_, drawn_;
+  double drawn_ = 0;
+  Clock::time_point start_ = Clock::now();
 };
 
 }  // namespace
@@ -241,11 +239,14 @@ void fail_output() {
   throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
-Progress terminal_progress(bool quiet) {
-  const bool draw = !quiet && ::isatty(STDERR_FILENO) != 0;
-  return [draw, bar = Bar()](const ProgressEvent& event) mutable {
+Progress terminal_progress(bool quiet, bool verbose) {
+  static const auto shared = std::make_shared<Show>();
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  const bool shows = !quiet && (terminal || verbose);
+  const auto as = terminal ? Show::As::bar : Show::As::lines;
+  return [shows, as](const ProgressEvent& event) {
     check_interrupt();
-    if (draw) bar.update(event);
+    if (shows) shared->update(event, as);
   };
 }
 
@@ -258,16 +259,6 @@ bool use_colour() { return ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR
 
 std::string bold(const std::string& text) {
   return use_colour() ? "\033[1m" + text + "\033[0m" : text;
-}
-
-std::string with_commas(Index value) {
-  const std::string digits = std::to_string(value);
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
 }
 
 std::string human_seconds(double seconds) {

@@ -11,9 +11,10 @@ namespace kerf::cli {
 
 using namespace detail;
 
-/// A progress callback that draws a bar with the time left on standard error when that is a
-/// terminal (and `quiet` is false), and stops the work after Ctrl-C.
-Progress terminal_progress(bool quiet);
+/// A progress callback that stops the work after Ctrl-C and, unless `quiet`, shows on standard error how far
+/// the whole command is: a bar where that is a terminal, and a line every ten seconds where it is not but
+/// `verbose` is.
+Progress terminal_progress(bool quiet, bool verbose);
 
 /// Removes the bar, if one is shown.
 void clear_progress();
@@ -58,8 +59,6 @@ void keep_standard_streams();
 bool use_colour();
 std::string bold(const std::string& text);
 
-/// 60,000.
-std::string with_commas(Index value);
 /// "0.84 s", "12.3 s", "3 min 20 s".
 std::string human_seconds(double seconds);
 

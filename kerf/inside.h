@@ -8,6 +8,7 @@
 #include "kerf/core/option_value.h"
 #include "kerf/core/options.h"
 #include "kerf/core/progress.h"
+#include "kerf/core/progress_view.h"
 #include "kerf/core/random/random.h"
 #include "kerf/core/rows/data_summary.h"
 #include "kerf/core/rows/matrix.h"

@@ -13,6 +13,11 @@ struct ProgressEvent {
   std::string_view stage;  ///< what is going on: "reading", "features", "solving"
   Index done = 0;
   Index total = 0;  ///< 0: not known
+  /// What done and total count: "rows", "lambdas", "candidates", "passes", "seeds".  "": nothing that
+  /// has a name; done of total is then a share of the stage's work.
+  std::string_view unit = "rows";
+  /// Expected to the end of all that was asked for, not of this stage; negative: not known.
+  double seconds_left = -1;
 };
 
 /// Called a few times a second at most, from the calling thread.  It may throw (for example

@@ -74,6 +74,7 @@ class ScaledSource final : public RowSource {
     scaling_.apply(block);
     return true;
   }
+  double part_read() const override { return rows_.part_read(); }
 
  private:
   RowSource& rows_;

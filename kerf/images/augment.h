@@ -30,6 +30,7 @@ class AugmentedSource final : public RowSource {
   Index cols() const override { return source_.cols(); }
   void rewind() override;
   bool next(RowBlock& block) override;
+  double part_read() const override { return source_.part_read(); }
 
  private:
   void change(std::span<float> image, ImageShape shape, Index row, Index copy) const;

@@ -89,7 +89,7 @@ void for_each_prepared(RowSource& source, const ImageSteps& steps, const char* w
     steps.apply(block);
     receive(block.dense);
     done += block.dense.rows();
-    report(progress, what, done, 0);
+    report(progress, what, done, rows_expected(source, done));
   }
   source.rewind();
 }

@@ -84,6 +84,7 @@ class PreparedSource final : public RowSource {
   Index cols() const override;
   void rewind() override { source_.rewind(); }
   bool next(RowBlock& block) override;
+  double part_read() const override { return source_.part_read(); }
 
  private:
   RowSource& source_;

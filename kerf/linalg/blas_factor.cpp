@@ -122,7 +122,7 @@ Index factor(MatrixView<T> a, const Progress& progress) {
   const double n = static_cast<double>(a.rows);
   for (const Span k : blocks_of(a.rows)) {
     const double left = static_cast<double>(a.rows - k.begin) / n;  // its third power is the work
-    report(progress, "factoring", static_cast<Index>(n * (1 - left * left * left)), a.rows);
+    report(progress, "factoring", static_cast<Index>(n * (1 - left * left * left)), a.rows, "");
     const auto diagonal = part(a, k.begin, k.size(), k.begin, k.size());
     potrf(diagonal, &info);
     if (info != 0) return k.begin + info;

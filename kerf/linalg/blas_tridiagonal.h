@@ -20,7 +20,7 @@ struct Steps {
   const Progress& progress;
   Index n;
   void at(double share) const {
-    report(progress, "eigenvalues", static_cast<Index>(share * static_cast<double>(n)), n);
+    report(progress, "eigenvalues", static_cast<Index>(share * static_cast<double>(n)), n, "");
   }
 };
 constexpr double kReduced = 0.45, kSolved = 0.65;  // shares of the time that steps 1 and 2 end at

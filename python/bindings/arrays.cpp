@@ -128,7 +128,8 @@ Progress progress_to(const py::object& callback) {
     const py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (!callback.is_none())
-      callback(py::str(event.stage.data(), event.stage.size()), event.done, event.total);
+      callback(py::str(event.stage.data(), event.stage.size()), event.done, event.total,
+               py::str(event.unit.data(), event.unit.size()), event.seconds_left);
   };
 }
 

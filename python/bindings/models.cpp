@@ -151,6 +151,9 @@ py::dict report_of(const FitReport& report) {
   for (const auto& point : report.path) path.append(py::make_tuple(point.lambda, point.cv_error));
   for (const auto& step : report.growth)
     growth.append(py::make_tuple(step.features, step.cv_error, step.seconds));
+  py::dict seconds;
+  for (const auto& part : report.seconds.parts()) seconds[part.name] = part.seconds;
+  seconds["total"] = report.seconds.total;
   return py::dict(
       py::arg("map_choice") = choice_of(report.map_choice), py::arg("growth") = growth,
       py::arg("lambda") = report.lambda, py::arg("lambda_per_target") = report.lambda_per_target,
@@ -161,10 +164,7 @@ py::dict report_of(const FitReport& report) {
       py::arg("passes") = report.passes, py::arg("residual") = report.residual,
       py::arg("notes") = report.notes, py::arg("warnings") = warnings,
       py::arg("estimated_memory_bytes") = report.estimated_memory,
-      py::arg("seconds") = py::dict(
-          py::arg("read") = report.seconds.read, py::arg("features") = report.seconds.features,
-          py::arg("accumulate") = report.seconds.accumulate,
-          py::arg("solve") = report.seconds.solve, py::arg("total") = report.seconds.total));
+      py::arg("expected_seconds") = report.expected_seconds, py::arg("seconds") = seconds);
 }
 
 py::tuple finish(FitResult& result) {

@@ -29,7 +29,8 @@ def test_a_killed_fit_resumes_to_the_same_model(kerf, tmp_path):
     child.wait()
     assert first.exists() and not (tmp_path / "killed.kerf").exists()
 
-    assert kerf("fit", table, "-o", "resumed.kerf", *FIT, *checkpoint, "--quiet").code == 0
+    again = kerf("fit", table, "-o", "resumed.kerf", *FIT, *checkpoint)
+    assert again.code == 0 and "went on from --checkpoint state: " in again.out and "rows were summed before" in again.out
     assert kerf("fit", table, "-o", "whole.kerf", *FIT, "--quiet").code == 0
     resumed, whole = (kerf("predict", name, sample) for name in ("resumed.kerf", "whole.kerf"))
     assert whole.code == 0 and len(whole.out.splitlines()) == 50

@@ -15,7 +15,9 @@ from conftest import DATA, PROGRAM
 def test_fit_and_score_digits(kerf):
     fit = kerf("fit", DATA / "digits_train.csv.gz", "-o", "digits.kerf", "--json").json
     assert fit["task"] == "classification" and fit["rows"] == 1438 and fit["map"] == "exact"
-    assert set(fit["seconds"]) == {"read", "features", "accumulate", "solve", "total"}
+    assert set(fit["seconds"]) == {"open", "choose", "read", "features", "accumulate", "lambda", "solve", "calibrate", "other", "total"}
+    assert sum(value for name, value in fit["seconds"].items() if name != "total") == pytest.approx(fit["seconds"]["total"])
+    assert fit["seconds"]["choose"] > fit["seconds"]["read"]  # it was in none of them
     assert fit["peak_memory_bytes"] > 0 and fit["lambda"] > 0 and fit["cv_error"] > 0
     score = kerf("score", "digits.kerf", DATA / "digits_test.csv.gz", "--json").json
     assert score["accuracy"] >= 0.97

@@ -15,7 +15,7 @@ SolverEntry dummy_solver() {
           "another solver under its own name",
           [](const Problem& p) { return other().refuses(p); },
           [](const Problem& p) { return other().bytes(p); },
-          [](const Problem& p) { return other().seconds(p); },
+          [](const Problem& p, const Speeds& s) { return other().seconds(p, s); },
           [](const Problem& p, TrainingRows& rows, FitReport& report) {
             report.notes.emplace_back("the dummy solver was here");
             return other().fit(p, rows, report);

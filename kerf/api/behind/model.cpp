@@ -156,13 +156,14 @@ void Model::predict(Dataset& rows, const std::function<void(const Predictions&)>
   detail::RowBlock block;
   Predictions found;
   Index done = 0, far_rows = 0;
+  const Progress step = detail::expecting(context.progress, {{"predicting"}});
   while (source.next(block)) {
     far_rows += predict_block(model, predictor, block, found);
     found.rows = block.numbers;
     done += block.rows();
     rows.inside().rows_read = done;
     receive(found);
-    detail::report(context.progress, "predicting", done, 0);
+    detail::report(step, "predicting", done, detail::rows_expected(source, done));
   }
   Predictions last;  // no rows: what is known when all were read
   last.warnings = detail::io::notes_of(source.counts());

@@ -5,9 +5,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kerf/core/hash.h"
 #include "kerf/core/require.h"
+#include "kerf/core/system/stopwatch.h"
 
 namespace kerf::detail {
 
@@ -165,6 +167,7 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
   RowFingerprint fingerprint;
   TargetRange range;
   RowBlock block;
+  std::optional<Stopwatch> watch(summary.seconds);
   source.rewind();
   while (source.next(block)) {
     summary.rows += block.rows();
@@ -188,8 +191,9 @@ DataSummary summarise(RowSource& source, Task task, std::vector<std::string> cla
         summary.class_rows[label] += weight;
       }
     }
-    report(progress, "reading", summary.rows, 0);
+    report(progress, "reading", summary.rows, rows_expected(source, summary.rows));
   }
+  watch.reset();
   source.rewind();
   sums.describe(summary);
   summary.sample = sample.take();

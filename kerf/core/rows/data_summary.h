@@ -40,11 +40,12 @@ struct DataSummary {
   std::vector<double> target_scale;  ///< regression: see TargetRange; empty: 1
   std::vector<double> target_deviation = {};  ///< standard, over rows; empty: not taken
 
-  std::vector<double> mean;                  ///< of each input column, over rows
-  std::vector<double> mean_square;           ///< of each input column
-  std::vector<double> least, greatest;       ///< numbers of each; empty: not taken (bytes)
-  std::vector<std::string> names;            ///< of the input columns, for messages; empty: none
-  std::vector<bool> one_hot;                 ///< columns made from a category; empty: none
+  std::vector<double> mean;             ///< of each input column, over rows
+  std::vector<double> mean_square;      ///< of each input column
+  std::vector<double> least, greatest;  ///< numbers of each; empty: not taken (bytes)
+  std::vector<std::string> names;       ///< of the input columns, for messages; empty: none
+  std::vector<bool> one_hot;            ///< columns made from a category; empty: none
+  double seconds = 0;  ///< that the pass took which made it: about what another one takes
   std::optional<std::uint64_t> fingerprint;  ///< of all rows (RowFingerprint); none: not taken
   RowBlock sample;  ///< kSampleRows rows (or all), drawn by key, in row order
 };

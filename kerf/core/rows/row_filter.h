@@ -20,6 +20,7 @@ class HoldoutSource final : public RowSource {
   Index cols() const override { return all_.cols(); }
   void rewind() override;
   bool next(RowBlock& block) override;
+  double part_read() const override { return all_.part_read(); }
 
  private:
   RowSource& all_;

@@ -2,6 +2,7 @@
 #include "kerf/core/rows/row_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kerf/core/system/memory.h"
@@ -59,6 +60,15 @@ bool MemorySource::next(RowBlock& block) {
   block.targets.resize(end - begin, targets_.cols);
   if (targets_.cols > 0) copy_rows(targets_.slice(begin, end), block.targets.view());
   return end > begin;
+}
+
+double MemorySource::part_read() const {
+  return x_.rows() == 0 ? 0 : static_cast<double>(position_) / static_cast<double>(x_.rows());
+}
+
+Index rows_expected(const RowSource& source, Index read) {
+  const double part = source.part_read();
+  return part > 0 ? std::max<Index>(read, std::llround(static_cast<double>(read) / part)) : 0;
 }
 
 namespace {

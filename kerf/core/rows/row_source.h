@@ -69,7 +69,12 @@ class RowSource {
   virtual void rewind() = 0;
   /// Fills `block` with the next rows; false, and no rows, at the end.
   virtual bool next(RowBlock& block) = 0;
+  /// How much of the rows was handed out since rewind(), from 0 to 1; 0: not known.
+  virtual double part_read() const { return 0; }
 };
+
+/// How many rows there are, where so many were `read`, as far as that is known; else 0.
+Index rows_expected(const RowSource& source, Index read);
 
 /// All rows of a source, from its beginning, in one block.
 RowBlock read_all(RowSource& source);
@@ -93,6 +98,7 @@ class MemorySource final : public RowSource {
   Index cols() const override { return x_.cols(); }
   void rewind() override { position_ = 0; }
   bool next(RowBlock& block) override;
+  double part_read() const override;
 
  private:
   RowsView x_;

@@ -96,8 +96,10 @@ void fourier_bounds(const BoundInputs& in, std::string note, std::vector<Feature
     out.push_back({"Avron et al. 2017, theorem 7", (pairs ? 2 : 1) * in.bounded_features(),
                    "frequencies >= (8/3) n/(s e^2) log(16 s_l/p)", note});
   else if (in.goal == PlanGoal::kernel_error)
-    out.push_back({"one pair of rows", 8 * std::log(2 / in.delta) / (in.target * in.target),
-                   "8 log(2/p)/e^2", "for the error of one entry, not of the matrix"});
+    out.push_back(
+        {"Hoeffding's inequality for one pair of rows",
+         8 * std::log(2 / in.delta) / (in.target * in.target), "8 log(2/p)/e^2",
+         "the error of one entry of the kernel matrix; that of the matrix may be larger"});
 }
 
 }  // namespace kerf::detail

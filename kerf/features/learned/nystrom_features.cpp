@@ -108,7 +108,7 @@ Matrix<float> uniform_rows(RowSource& source, Index count, rng::Key key, const P
   while (source.next(block)) {
     keeper.add(block);
     total += block.rows();
-    report(progress, "landmarks", total, 0);
+    report(progress, "landmarks", total, rows_expected(source, total));
   }
   KERF_REQUIRE(total > 0, data, "there are no rows to draw landmarks from");
   const RowBlock sample = keeper.take();

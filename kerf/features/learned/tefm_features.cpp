@@ -214,7 +214,7 @@ class RangeFinder {
       f.resize(x.rows(), base_.out_dim());
       base_.transform(x, f.view());
       receive(first, std::as_const(f).view());
-      report(progress_, "subspace", first + x.rows(), 0);
+      report(progress_, "subspace", first + x.rows(), rows_expected(rows_, first + x.rows()));
     });
   }
 

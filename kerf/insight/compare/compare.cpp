@@ -56,7 +56,7 @@ class Comparer {
         fit_(fit),
         test_(test),
         memory_limit_(memory_limit),
-        progress_(progress) {
+        progress_(expecting(progress, {{"comparing"}})) {
     out_.task = summary.task;
     out_.rows = summary.rows;
     out_.cols = summary.cols;
@@ -83,8 +83,10 @@ class Comparer {
         split.emplace(source_, summary_, options_.holdout, rng::Key{seed}.child("holdout"),
                       Progress{});
       for (std::size_t e = 0; e < out_.entries.size(); ++e) {
-        report(progress_, "comparing", s * std::ssize(out_.entries) + static_cast<Index>(e), total);
-        run_one(out_.entries[e], s, seed, split ? &*split : nullptr);
+        const Index done = s * std::ssize(out_.entries) + static_cast<Index>(e);
+        report(progress_, "comparing", done, total, "fits");
+        run_one(out_.entries[e], s, seed, split ? &*split : nullptr,
+                counting(progress_, "comparing", done, total, "fits"));
       }
     }
     judge();
@@ -102,16 +104,18 @@ class Comparer {
     return params;
   }
 
-  void run_one(Comparison::Entry& entry, std::size_t run, std::uint64_t seed, Holdout* split) {
+  void run_one(Comparison::Entry& entry, std::size_t run, std::uint64_t seed, Holdout* split,
+               const Progress& progress) {
     FitOptions options = fit_;
     options.seed = static_cast<Index>(seed);
     const Params params = options_of(entry);
-    const FitResult result =
-        split != nullptr
-            ? fit(split->training, split->summary, entry.spec.map, params, options, memory_limit_)
-            : fit(source_, summary_, entry.spec.map, params, options, memory_limit_);
-    const Score score = split != nullptr ? evaluate(result.model, split->held_out, memory_limit_)
-                                         : test_(result.model);
+    const FitResult result = split != nullptr ? fit(split->training, split->summary, entry.spec.map,
+                                                    params, options, memory_limit_, progress)
+                                              : fit(source_, summary_, entry.spec.map, params,
+                                                    options, memory_limit_, progress);
+    const Score score = split != nullptr
+                            ? evaluate(result.model, split->held_out, memory_limit_, progress)
+                            : test_(result.model);
     const bool classes = score.task == Task::classification;
     entry.runs[run] = {classes ? 1 - score.accuracy : score.rmse,
                        score.r2,
@@ -149,7 +153,7 @@ class Comparer {
                       options_.kernel_lambda * static_cast<double>(out_.sample));
       }
       for (std::size_t s = 0; s < entry.runs.size(); ++s) {
-        report(progress_, "kernel error", static_cast<Index>(e), std::ssize(out_.entries));
+        report(progress_, "kernel error", static_cast<Index>(e), std::ssize(out_.entries), "maps");
         const Matrix<float> z =
             map->features(entry.features, static_cast<std::uint64_t>(fit_.seed) + s);
         entry.runs[s].quality = exact->compare(z.view());
@@ -227,7 +231,7 @@ class Comparer {
   const FitOptions& fit_;
   const std::function<Score(const Model&)>& test_;
   Index memory_limit_;
-  const Progress& progress_;
+  const Progress progress_;
   std::map<std::string, DeadMaps> dead_;  // by the label of the map
   Comparison out_;
 };

@@ -46,10 +46,11 @@ Interval quality_interval(std::span<const KernelQuality> maps, std::string_view 
 
 Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::string& map,
                    const Params& map_options, const std::vector<Index>& features,
-                   const DiagnoseOptions& options, Index memory_limit, const Progress& progress) {
+                   const DiagnoseOptions& options, Index memory_limit, const Progress& told) {
   KERF_REQUIRE(!features.empty(), usage, "a diagnosis needs a number of features");
   Diagnosis out;
   const Stopwatch watch(out.seconds);
+  const Progress progress = expecting(told, {{"comparing"}});
   const Index n = std::min(options.sample, summary.rows);
   require_memory(ExactSide::bytes(n, features.back()), memory_limit,
                  fmt::format("comparing kernel matrices of {} rows", n),
@@ -76,7 +77,7 @@ Diagnosis diagnose(RowSource& source, const DataSummary& summary, const std::str
     Diagnosis::Size size{m, {}};
     for (const std::uint64_t seed : out.seeds) {
       report(progress, "comparing", std::ssize(out.sizes) * options.seeds + std::ssize(size.maps),
-             total);
+             total, "maps");
       const Matrix<float> z = sampled.features(m, seed, nullptr, progress);
       size.maps.push_back(exact.compare(z.view(), size.maps.empty()));
       dead.add(m, z.view());

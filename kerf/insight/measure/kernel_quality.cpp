@@ -73,7 +73,7 @@ ExactSide::ExactSide(Matrix<double> exact, double ridge, const Progress& progres
 
 void ExactSide::prepare(const Progress& progress) {
   const Index n = rows();
-  report(progress, "exact kernel", 1, 3);
+  report(progress, "exact kernel", 1, 3, "");
   inverse_factor_.resize(n, n);
   double squares = 0;
   for (Index i = 0; i < n; ++i) {
@@ -88,7 +88,7 @@ void ExactSide::prepare(const Progress& progress) {
       "the kernel matrix plus n lambda = {:.3g} is not positive definite: a larger lambda is "
       "needed",
       ridge_);
-  report(progress, "exact kernel", 2, 3);
+  report(progress, "exact kernel", 2, 3, "");
   blas::triangular_inverse(inverse_factor_.view());
   double inverse_trace = 0;
   for (Index i = 0; i < n; ++i)
@@ -98,7 +98,7 @@ void ExactSide::prepare(const Progress& progress) {
     symmetric_product(exact_.view(), v, out);
   };
   norm_ = std::max(0.0, extreme_eigenvalues(n, product, SpectrumEnd::largest, {1e-8, 400}).largest);
-  report(progress, "exact kernel", 3, 3);
+  report(progress, "exact kernel", 3, 3, "");
 }
 
 std::vector<double> ExactSide::spectrum() const { return spectrum_of(exact_); }

@@ -82,12 +82,10 @@ std::string growth_section(const FitReport& report) {
 }
 
 std::string time_section(const FitReport::Seconds& s) {
-  return html::bars("Seconds",
-                    {{"reading", s.read},
-                     {"features", s.features},
-                     {"sums over rows", s.accumulate},
-                     {"solving", s.solve}},
-                    4);
+  std::vector<std::pair<std::string, double>> bars;
+  for (const auto& part : s.parts())
+    if (part.seconds > 0) bars.emplace_back(part.words, part.seconds);
+  return html::bars(fmt::format("Seconds, {:.3g} in all", s.total), bars, bars.size());
 }
 
 }  // namespace

@@ -174,20 +174,23 @@ class Planner {
                          spell("memory"));
     std::vector<double> values;
     for (Index s = 0; s < options_.seeds; ++s) {
-      report(progress_, fmt::format("{} features", m), s, options_.seeds);
-      values.push_back(value(m, static_cast<std::uint64_t>(options_.seed + used_seeds_++)));
+      const std::string stage = fmt::format("measuring {} features", m);
+      report(progress_, stage, s, options_.seeds, "seeds");
+      values.push_back(value(m, static_cast<std::uint64_t>(options_.seed + used_seeds_++),
+                             counting(progress_, stage, s, options_.seeds, "seeds")));
     }
     return values;
   }
 
-  double value(Index m, std::uint64_t seed) {
+  /// `progress`: of whole fits, where the goal needs them.
+  double value(Index m, std::uint64_t seed, const Progress& progress) {
     if (plan_.goal == PlanGoal::validation_error) {
       Params params = map_options_;
       params["features"] = std::to_string(m);
       if (!feature_seconds_.contains(m)) map_.features(m, seed, &feature_seconds_[m]);
       bool dead = false;
       const double error = validation_error(source_, summary_, plan_.map, params, options_, seed,
-                                            memory_limit_, progress_, dead);
+                                            memory_limit_, progress, dead);
       dead_.add(m, dead);
       return error;
     }
@@ -224,29 +227,6 @@ class Planner {
     plan_.bounds = published_bounds(in);
   }
 
-  /// Sums over as many rows as the sample has, as a fit does them, against what solver.h assumes.
-  double slowdown() {
-    constexpr Index kFeatures = 1024;
-    const Index n = sample_rows();
-    Matrix<float> z(n, kFeatures);
-    rng::fill_normal(rng::Key{0}.child("speed"), 0, std::span(z.data(), n * kFeatures));
-    Matrix<double> y(n, 1);
-    y.fill(0);
-    const Origin origin = origin_of(z.view(), y.view());
-    double best = std::numeric_limits<double>::infinity();
-    for (int round = 0; round < 3; ++round) {
-      NormalEquations sums(origin, Precision::single_);
-      double seconds = 0;
-      {
-        const Stopwatch watch(seconds);
-        sums.add(z.view(), y.view(), {});
-      }
-      best = std::min(best, seconds);
-    }
-    const double flops = static_cast<double>(n) * kFeatures * kFeatures;
-    return std::clamp(best * speed::kSingle * threads() / flops, 0.2, 20.0);
-  }
-
   void add_costs() {
     std::vector<Index> sizes;
     for (const auto& size : plan_.sizes) sizes.push_back(size.features);
@@ -254,15 +234,17 @@ class Planner {
     std::ranges::sort(sizes);
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     const auto& [largest, seconds] = *feature_seconds_.rbegin();
-    const double slower = slowdown();
     for (const Index m : sizes) {
       const auto measured = feature_seconds_.find(m);
       const double all = measured != feature_seconds_.end()
                              ? measured->second
                              : seconds * static_cast<double>(m) / static_cast<double>(largest);
-      plan_.costs.push_back(fit_cost(
-          summary_, map_.entry(), map_.options(m), fit_options(options_, plan_.fit_lambda, 1),
-          {all / static_cast<double>(sample_rows()), slower}, memory_limit_));
+      Speeds speeds = measured_speeds();
+      speeds.feature_row = all / static_cast<double>(sample_rows());
+      speeds.read_row = summary_.seconds / static_cast<double>(summary_.rows);
+      plan_.costs.push_back(fit_cost(summary_, map_.entry(), map_.options(m),
+                                     fit_options(options_, plan_.fit_lambda, 1), speeds,
+                                     memory_limit_));
     }
   }
 
@@ -283,16 +265,11 @@ class Planner {
 }  // namespace
 
 FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const Params& options,
-                 const FitOptions& fit, const MeasuredSpeed& measured, Index memory_limit) {
+                 const FitOptions& fit, const Speeds& speeds, Index memory_limit) {
   const Problem problem = problem_of(summary, map, options, fit, memory_limit);
   const SolverChoice choice = choose_solver(problem);
-  const double pass = feature_pass_seconds(problem);
-  const double rest = measured.slowdown * std::max(0.0, choice.entry->seconds(problem) - pass);
-  const double features_of_all = measured.feature_seconds > 0
-                                     ? measured.feature_seconds * static_cast<double>(summary.rows)
-                                     : measured.slowdown * pass;
-  return {problem.features, rest + features_of_all, choice.entry->bytes(problem),
-          choice.entry->name};
+  return {problem.features, choice.entry->seconds(problem, speeds).total(),
+          choice.entry->bytes(problem), choice.entry->name};
 }
 
 Plan make_plan(RowSource& source, const DataSummary& summary, const std::string& map,

@@ -27,6 +27,7 @@
 #include "kerf/insight/measure/sampled_map.h"
 #include "kerf/insight/plan/bounds.h"
 #include "kerf/learn/options/fit_options.h"
+#include "kerf/learn/ridge/machine_speed.h"
 
 namespace kerf::detail {
 
@@ -61,7 +62,7 @@ struct PlanOptions {
 /// Time and memory of a fit to all rows.
 struct FitCost {
   Index features = 0;
-  double seconds = 0;  ///< expected, without reading; speeds as measured on the sample
+  double seconds = 0;  ///< expected of a fit, as the fit itself will say
   Index memory = 0;
   std::string solver;
 };
@@ -95,15 +96,9 @@ Plan make_plan(RowSource& source, const DataSummary& summary, const std::string&
                const Params& map_options, const PlanOptions& options, Index memory_limit = 0,
                const Progress& progress = {});
 
-/// Speeds of this machine, now.
-struct MeasuredSpeed {
-  double feature_seconds = 0;  ///< of one row's features; 0: as solver.h has it
-  double slowdown = 1;         ///< of everything else, against solver.h
-};
-
-/// What a fit to all rows takes; `options`: the map's, complete.
+/// What a fit to all rows takes at these speeds; `options`: the map's, complete.
 FitCost fit_cost(const DataSummary& summary, const FeatureMapEntry& map, const Params& options,
-                 const FitOptions& fit, const MeasuredSpeed& measured, Index memory_limit);
+                 const FitOptions& fit, const Speeds& speeds, Index memory_limit);
 
 /// `fit`: the command that was recommended; `command` repeats the plan.
 std::string plan_report(const Plan& plan, const std::string& fit, const std::string& command);

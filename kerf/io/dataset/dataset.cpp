@@ -7,6 +7,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
+#include "kerf/core/system/stopwatch.h"
 #include "kerf/io/arrays/idx.h"
 #include "kerf/io/dataset/id_column.h"
 #include "kerf/io/registry.h"
@@ -113,6 +114,7 @@ void EncodedSource::rewind() {
   guard_.rewind();
   make_encoder();
   raw_rows_ = rows_ = 0;
+  part_ = 0;
 }
 
 bool EncodedSource::next(RowBlock& block) {
@@ -121,6 +123,7 @@ bool EncodedSource::next(RowBlock& block) {
   std::swap(block, ahead_);
   std::swap(ids_, ahead_ids_);
   counts_ = encoder_->counts();
+  part_ = ahead_part_;
   const bool more = block.rows() > 0;
   if (more) reading_.start([this] { read_ahead(); });
   return more;
@@ -140,6 +143,10 @@ void EncodedSource::read_ahead() {
     number_rows();
     raw_rows_ += raw_.rows;
     rows_ += ahead_.rows();
+    ahead_part_ = most_rows_ > 0
+                      ? std::max(reader_->progress(),
+                                 static_cast<double>(raw_rows_) / static_cast<double>(most_rows_))
+                      : reader_->progress();
     if (ahead_.rows() > 0 || raw_.rows == 0) return;
   }
 }
@@ -211,11 +218,15 @@ Dataset open_dataset(const std::vector<std::string>& paths, const DataOptions& o
 
 Dataset open_dataset(std::unique_ptr<io::Reader>&& reader, const DataOptions& options,
                      const std::string& name, rng::Key key, const Progress& progress) {
+  double seconds = 0;
+  std::optional<Stopwatch> watch(seconds);
   io::ScanResult result = io::scan(*reader, options, name, key, progress);
+  watch.reset();
   Dataset data;
   data.options = options;
   data.encoding = std::move(result.encoding);
   data.summary = std::move(result.summary);
+  data.summary.seconds = seconds;
   data.variance = std::move(result.variance);
   data.raw_sample = std::move(result.raw_sample);
   data.dropped_rows = result.dropped_rows;

@@ -35,6 +35,7 @@ class EncodedSource final : public RowSource {
   Index cols() const override { return encoding_.inputs; }
   void rewind() override;
   bool next(RowBlock& block) override;
+  double part_read() const override { return part_; }
 
   /// Whether blocks come with targets.
   bool has_targets() const { return encoder_->has_targets(); }
@@ -69,6 +70,7 @@ class EncodedSource final : public RowSource {
   Index most_rows_;
   std::unique_ptr<io::Encoder> encoder_;
   io::EncodeCounts counts_;  // of the blocks handed out
+  double part_ = 0;          // and how much of the file they are
   io::PassGuard guard_;
   Index id_;
   std::vector<std::string> ids_;
@@ -79,6 +81,7 @@ class EncodedSource final : public RowSource {
   RowBlock ahead_;
   std::vector<std::string> ahead_ids_;
   Index raw_rows_ = 0, rows_ = 0;
+  double ahead_part_ = 0;
   Background reading_;  // last: its destructor waits for the thread that uses all of the above
 };
 

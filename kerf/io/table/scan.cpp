@@ -83,8 +83,9 @@ void Scanner::read_all(const Progress& progress) {
     add(block);
     require_sample();
     const double share = reader_.progress();
-    report(progress, "reading", read,
-           share > 0 ? static_cast<Index>(static_cast<double>(read) / share) : 0);
+    const Index done = read + block.rows;
+    report(progress, "reading", done,
+           share > 0 ? std::max(done, static_cast<Index>(static_cast<double>(done) / share)) : 0);
   }
   reader_.rewind();
   block.clear();

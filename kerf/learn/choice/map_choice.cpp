@@ -12,6 +12,7 @@
 #include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
 #include "kerf/features/automatic.h"
+#include "kerf/learn/choice/round_progress.h"
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/lambda/leave_one_out.h"
 #include "kerf/learn/lambda/pair_table.h"
@@ -97,6 +98,21 @@ struct Sample {
   WeightsView weights(Index count) const { return WeightsView(rows.weights).slice(0, count); }
 };
 
+/// Trials of the rounds after one of n rows and `count` candidates, in units of its trials.
+double trials_to_come(Index n, Index most, std::size_t count, bool with_features) {
+  double sum = 0;
+  auto left = static_cast<double>(count);
+  for (Index next = n; next < most;) {
+    next = std::min(2 * next, most);
+    left = std::max(static_cast<double>(kFinalists), left / static_cast<double>(kKeptPart));
+    sum += left * std::pow(static_cast<double>(next) / static_cast<double>(n), 3);
+  }
+  left = std::max(static_cast<double>(kFinalists), left / static_cast<double>(kKeptPart));
+  return with_features
+             ? sum + left * std::pow(static_cast<double>(most) / static_cast<double>(n), 3)
+             : sum;
+}
+
 std::unique_ptr<FeatureMap> make_map(const MapCandidate& candidate, Index features,
                                      const Sample& sample) {
   const FeatureMapEntry& entry = find_feature_map(candidate.map);
@@ -167,11 +183,11 @@ std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) 
 }
 
 void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTable& table,
-                 const Sample& sample, const Progress& progress) {
+                 const Sample& sample, const RoundProgress& progress) {
   Matrix<double> gram(rows, rows);
   double best_error = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
-    report(progress, "choosing the map", static_cast<Index>(i), static_cast<Index>(count));
+    progress.tell(i);
     MapChoice::Trial& trial = choice.trials[i];
     const auto kernel = find_feature_map(trial.candidate.map).kernel(trial.candidate.options);
     table.gram(*kernel, rows, gram.view());
@@ -204,7 +220,9 @@ std::size_t exact_rounds(MapChoice& choice, const Sample& sample, const Progress
   const PairTable table(sample.rows.x().slice(0, most));
   std::size_t count = choice.trials.size();
   for (Index n = std::min(kFirstRows, most);; n = std::min(2 * n, most)) {
-    exact_round(choice, count, n, table, sample, progress);
+    exact_round(choice, count, n, table, sample,
+                {progress, choice.rounds.size(), count,
+                 trials_to_come(n, most, count, !sample.options.exact)});
     if (!sample.options.keep_all || n == most) count = survivors(choice.trials, count);
     if (n == most) return count;
   }
@@ -214,9 +232,10 @@ void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sampl
                    const Progress& progress) {
   const auto [features, used, by_folds] =
       feature_round_of(sample.rows.rows(), rows, sample.options.features);
+  const RoundProgress round(progress, choice.rounds.size(), count, 0);
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
-    report(progress, "trying features", static_cast<Index>(i), static_cast<Index>(count));
+    round.tell(i);
     MapChoice::Trial& trial = choice.trials[i];
     const auto map = make_map(trial.candidate, features, sample);
     trial.errors.push_back(

@@ -100,9 +100,10 @@ SparseChoice choose_for_sparse(const DataSummary& summary, const FitOptions& opt
   const Index count = std::min(summary.sample.rows(), kRows);
   if (count < kFewestRows || summary.sample.targets.cols() == 0) return best;
   double least = 0;
+  Index tried = 0;
   std::string errors;
   for (const ScaleKind kind : kinds) {
-    report(progress, "choosing the scale", static_cast<Index>(kind), 0);
+    report(progress, "choosing the scale", tried++, std::ssize(kinds), "scales");
     RowBlock rows = first_rows(summary.sample, count);
     Matrix<double> targets;
     std::vector<double> weights;

@@ -52,7 +52,7 @@ Design kmeans_design(MatrixView<const float> z, Index budget, rng::Key key,
   Design design;
   auto next = static_cast<Index>(rng::below(key, 0, static_cast<std::uint64_t>(z.rows)));
   for (Index step = 0; step < budget; ++step) {
-    report(progress, "selecting", step, budget);
+    report(progress, "selecting", step, budget, "rows selected");
     design.rows.push_back(next);
     std::ranges::copy(z.row(next), centre.begin());
     const double centre_square = square[next];

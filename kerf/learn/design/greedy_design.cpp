@@ -334,7 +334,7 @@ Design greedy_design(MatrixView<const float> z, Index budget, double c, const Pr
   KERF_REQUIRE(candidates >= 1, usage, "{} candidates", candidates);
   Greedy greedy(z, budget, c, progress);
   for (Index steps = 1, done = 0; done < budget;) {
-    report(progress, "selecting", done, budget);
+    report(progress, "selecting", done, budget, "rows selected");
     if (!greedy.advance(std::min(steps, budget - done), candidates)) break;
     const Index held = std::ssize(greedy.rows()) - done;
     steps = held == steps ? std::min(2 * steps, kMostSteps) : std::max<Index>(held, 1);

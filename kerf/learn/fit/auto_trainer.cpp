@@ -44,7 +44,7 @@ bool prefers_exact(const FitJob& job, const Params& map_options) {
 
 /// A sample of the rows in random order, scaled.
 RowBlock sample_rows(const FitJob& job, Index count, const Scaling& scaling, double& seconds) {
-  const Stopwatch watch(seconds);
+  const PhaseClock watch(seconds);
   const rng::Key key = rng::Key{static_cast<std::uint64_t>(job.options.seed)}.child("map choice");
   SampleKeeper keeper(key, count);
   RowBlock block;
@@ -93,6 +93,16 @@ Index features_of(const FitJob& job, const Params& map_options, const MapCandida
   return fitting;
 }
 
+/// What the fit after the choice takes, about: whichever candidate wins.
+double expected_fit(const FitJob& job, const MapCandidate& candidate, Index features) {
+  Params options = candidate.options;
+  options["features"] = std::to_string(features);
+  const FeatureMapEntry& entry = find_feature_map(candidate.map);
+  const Params complete = entry.complete(options);
+  const Problem problem = problem_of(job, entry, complete);
+  return choose_solver(problem).entry->seconds(problem, measured_speeds()).total();
+}
+
 /// The choice on a sample of the rows.
 MapChoice choose(const FitJob& job, std::vector<MapCandidate> candidates, const Scaling& scaling,
                  const MapChoiceOptions& options, double& read_seconds) {
@@ -113,13 +123,13 @@ MapChoice choose(const FitJob& job, std::vector<MapCandidate> candidates, const 
 }  // namespace
 
 FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
-  double read = 0, total = 0;
+  FitReport::Seconds before;
   MapChoice choice;
   std::string note;
   bool exact = false;
   Params winner;
   {
-    const Stopwatch watch(total);
+    const PhaseClock watch(before.choose);
     const Scaling scaling = make_scaling(job.options.scale, job.summary);
     auto candidates = map_candidates(map_options, job.summary, scaling, may_learn_map(job.options));
     MapChoiceOptions options;
@@ -134,7 +144,11 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
     options.exact = exact;
     options.features =
         exact ? kDefaultFeatures : features_of(job, map_options, candidates.front(), note);
-    choice = choose(job, std::move(candidates), scaling, options, read);
+    const double fitting =
+        exact ? exact_solve_seconds(job) : expected_fit(job, candidates.front(), options.features);
+    const Progress progress = expecting(job.progress, {{""}}, fitting);
+    choice = choose({job.source, job.summary, job.options, job.memory_limit, progress},
+                    std::move(candidates), scaling, options, before.read);
     winner = choice.winner().options;
     if (wants_growth(map_options))
       winner["features"] = "auto";
@@ -145,8 +159,7 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   FitResult result = exact ? fit_exact(job, *exact_options(choice.winner(), map_options))
                      : wants_growth(winner) ? fit_growing(job, map, winner)
                                             : fit_map(job, map, winner);
-  result.report.seconds.total += total;
-  result.report.seconds.read += read;
+  result.report.seconds.add(before);
   result.report.map_choice = std::move(choice);
   if (!note.empty()) result.report.memory_note = note;
   return result;
@@ -173,7 +186,7 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
                spell("features", "auto"), spell("lambda"));
   std::optional<FitResult> best;
   std::vector<FitReport::Growth> growth;
-  double total = 0;
+  FitReport::Seconds all;
   std::string reason;
   // More features are taken as long as they keep to the budget.
   FitJob growing = job;
@@ -184,7 +197,7 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
       FitResult next = fit_map(growing, map, options);
       growing.memory_limit = memory_budget(job.memory_limit);
       const double error = next.report.cv_error.value_or(0);
-      total += next.report.seconds.total;
+      all.add(next.report.seconds);
       growth.push_back({features, error, next.report.seconds.total});
       const double before = best ? *best->report.cv_error : 0;
       if (best && next.report.metric != best->report.metric) {
@@ -207,7 +220,7 @@ FitResult fit_growing(const FitJob& job, const std::string& map, const Params& m
   }
   best->report.growth = std::move(growth);
   best->report.growth_reason = std::move(reason);
-  best->report.seconds.total = total;
+  best->report.seconds = all;
   return std::move(*best);
 }
 

@@ -60,7 +60,8 @@ void calibrate(Holdout& split, const Context& context, FitResult& result) {
     if (classes) to_probabilities(model, values);
     const Matrix<double> scores = conformal_scores(model, values, variance, block.targets, best);
     found.insert(found.end(), scores.data(), scores.data() + scores.rows() * columns);
-    report(context.progress, "calibrating", std::ssize(found) / columns, 0);
+    const Index done = std::ssize(found) / columns;
+    report(context.progress, "calibrating", done, rows_expected(split.held_out, done));
   }
   Matrix<double> all(std::ssize(found) / columns, columns);
   std::ranges::copy(found, all.data());

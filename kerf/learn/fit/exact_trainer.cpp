@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
 #include "kerf/core/system/memory.h"
+#include "kerf/kernels/gram/gram.h"
 #include "kerf/learn/fit/fit_kinds.h"
 #include "kerf/learn/fit/model_plan.h"
 #include "kerf/learn/lambda/lambda_choice.h"
@@ -31,9 +34,25 @@ void check_exact_fit(const FitJob& job) {
                spell("map", "exact"), spell("lambda"));
 }
 
+/// The kernel matrix: as long as that of some of the rows, measured.
+double matrix_seconds(const Model& model, const RowsView& rows) {
+  constexpr Index kSome = 128;
+  const Index count = std::min(kSome, rows.rows());
+  const auto kernel = find_kernel(exact_kernel_name(model.recipe.options))
+                          .make(exact_kernel_params(model.recipe.options));
+  Matrix<double> matrix(count, count);
+  double seconds = 0;
+  {
+    const Stopwatch watch(seconds);
+    gram<double>(*kernel, rows.slice(0, count), rows.slice(0, count), matrix.view());
+  }
+  const double times = static_cast<double>(rows.rows()) / static_cast<double>(count);
+  return seconds * times * times;
+}
+
 void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitResult& result) {
   auto& [model, outcome] = result;
-  const Stopwatch watch(outcome.seconds.solve);
+  const PhaseClock watch(outcome.seconds.solve);
   Matrix<double> targets;
   std::vector<double> weights;
   encoder.encode(rows, targets, weights);
@@ -41,15 +60,22 @@ void solve(const FitJob& job, const RowBlock& rows, const Targets& encoder, FitR
   ridge.memory_limit = job.memory_limit;
   ridge.lambdas = lambdas_asked(job.options);
   ridge.copies = job.summary.copies;
-  DualSolution solved = fit_exact_ridge(exact_kernel_name(model.recipe.options),
-                                        exact_kernel_params(model.recipe.options), rows.x(),
-                                        targets.view(), weights, ridge, job.progress);
+  outcome.expected_seconds = matrix_seconds(model, rows.x()) + exact_solve_seconds(job);
+  DualSolution solved = fit_exact_ridge(
+      exact_kernel_name(model.recipe.options), exact_kernel_params(model.recipe.options), rows.x(),
+      targets.view(), weights, ridge, expecting(job.progress, {{"", outcome.expected_seconds}}));
   model.linear = take_left_out(std::move(solved), targets.view(), weights, job.summary.copies,
                                encoder.classification(), job.options, outcome);
   model.rows = copy_of(rows.x());
 }
 
 }  // namespace
+
+double exact_solve_seconds(const FitJob& job) {
+  const auto n = static_cast<double>(job.summary.rows);
+  // A factor, or all eigenvalues and vectors, as solver_dual.cpp counts them.
+  return n * n * n * (job.options.lambda ? 1.0 / 3 : 9) / measured_speeds().factor;
+}
 
 void check_exact_options(const Params& options) {
   const KernelEntry& entry = find_kernel(exact_kernel_name(options));
@@ -96,16 +122,18 @@ FitResult fit_exact(const FitJob& job, const Params& options) {
     adopt(plan_model(job.summary, kExactMap, options, job.options), result);
     RowBlock rows;
     {
-      const Stopwatch read_watch(outcome.seconds.read);
+      const PhaseClock read_watch(outcome.seconds.read);
       rows = read_all(job.source);
       result.model.scaling.apply(rows);
     }
     solve(job, rows, encoder, result);
   }
   outcome.solver = solver_that(&SolverTraits::among_rows).name;
-  outcome.solver_reason = job.options.lambda
-                              ? "Cholesky of the kernel matrix"
-                              : "eigenvalues of the kernel matrix: every lambda at once";
+  outcome.solver_reason =
+      fmt::format("{}, {} expected",
+                  job.options.lambda ? "Cholesky of the kernel matrix"
+                                     : "eigenvalues of the kernel matrix: every lambda at once",
+                  about_seconds(outcome.expected_seconds));
   describe_model(job.summary, result);
   return result;
 }

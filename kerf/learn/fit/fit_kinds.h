@@ -16,6 +16,8 @@ FitResult fit_exact(const FitJob& job, const Params& options);
 /// Memory of such a fit, and the same with Error (memory) if that is more than there is.
 Index exact_fit_bytes(const FitJob& job);
 Index require_exact_memory(const FitJob& job);
+/// What it takes once its matrix is there.
+double exact_solve_seconds(const FitJob& job);
 /// Wrong names and values, before any work.
 void check_exact_options(const Params& options);
 

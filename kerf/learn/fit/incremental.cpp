@@ -332,7 +332,11 @@ FitResult IncrementalFit::solve(const Progress& progress) {
   report.solver =
       solver_that(wants_sums_ ? &SolverTraits::keeps_sums : &SolverTraits::among_rows).name;
   report.solver_reason = "block by block";
-  result.model.linear = wants_sums_ ? solve_sums(progress, report) : solve_rows(progress, report);
+  {
+    const Stopwatch total(report.seconds.total);
+    const PhaseClock watch(report.seconds.solve);
+    result.model.linear = wants_sums_ ? solve_sums(progress, report) : solve_rows(progress, report);
+  }
   describe_model(shape_, result);
   result.model.training.asked = asked_;
   restore_targets(shape_.target_scale, result);

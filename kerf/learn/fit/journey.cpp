@@ -72,6 +72,9 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
   const rng::Key key = task_key(task);
   settle_columns(data, options.scale, sees_differences(task.map, task.map_options));
   if (wants_double(task, options)) data.keep_double();
+  FitReport::Seconds seconds{.open = data.summary.seconds};
+  std::optional<Stopwatch> watch(seconds.total);
+  std::optional<PhaseClock> phase(seconds.read);
   std::unique_ptr<Holdout> split;
   if (task.holdout > 0)
     split = std::make_unique<Holdout>(*data.source, data.summary, task.holdout,
@@ -86,6 +89,7 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
       calibration ? calibration->summary : summary,
       read_options<ImageOptions>(task.image_options, kOwner), augmentation_of(task, options),
       key.child("images"), context.memory_limit, context.progress, draws_afresh(options));
+  phase.reset();
   FitResult result = fit(rows->source(), rows->summary(), task.map, task.map_options, options,
                          context.memory_limit, context.progress);
   if (!data.precision_told) {
@@ -100,7 +104,13 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
   Params& image_options = result.model.training.asked.image_options;
   image_options = task.image_options;
   image_options.insert(task.augment_options.begin(), task.augment_options.end());
-  if (calibration) calibrate(*calibration, context, result);
+  if (calibration) {
+    const PhaseClock calibrating(seconds.calibrate);
+    calibrate(*calibration, context, result);
+  }
+  watch.reset();
+  result.report.seconds.add(seconds);
+  result.report.seconds.total = seconds.open + seconds.total;
   return {std::move(result), std::move(split), std::move(calibration), std::move(test_file),
           std::move(rows)};
 }

@@ -32,95 +32,6 @@ void check_rows(const DataSummary& summary) {
                summary.classes.empty() ? "" : " '" + summary.classes[0] + "'");
 }
 
-/// The summary's; a pass over the rows if somebody made it without one.
-std::uint64_t fingerprint_of(const FitJob& job) {
-  if (job.summary.fingerprint) return *job.summary.fingerprint;
-  RowFingerprint fingerprint;
-  RowBlock block;
-  Index done = 0;
-  job.source.rewind();
-  while (job.source.next(block)) {
-    fingerprint.add(block);
-    report(job.progress, "reading", done += block.rows(), job.summary.rows);
-  }
-  return fingerprint.value();
-}
-
-/// Everything besides the map that the state of a fit depends on.
-std::string data_identity(const FitJob& job, const SolverEntry& solver) {
-  const DataSummary& summary = job.summary;
-  const FitOptions& options = job.options;
-  double means = 0, squares = 0;
-  for (std::size_t j = 0; j < summary.mean.size(); ++j) {
-    means += static_cast<double>(j + 1) * summary.mean[j];
-    squares += static_cast<double>(j + 1) * summary.mean_square[j];
-  }
-  const std::string text = fmt::format(
-      "{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}", summary.rows,
-      summary.targets, summary.classes.size(), means, squares, fingerprint_of(job),
-      solver.traits.identity != nullptr ? solver.traits.identity : solver.name,
-      fold_count(options, summary.rows), static_cast<int>(options.loss),
-      static_cast<int>(options.class_weight), static_cast<int>(options.precision),
-      static_cast<int>(options.scale));
-  return solver.state_identity == nullptr ? text : text + solver.state_identity(options);
-}
-
-/// About how many numbers all sparse rows hold; 0: rows are dense.
-Index sparse_entries(const DataSummary& summary) {
-  if (!summary.is_sparse) return 0;
-  const Index sampled = std::max<Index>(1, summary.sample.rows());
-  return (summary.sample.sparse.view().nonzeros() / sampled + 1) * summary.rows;
-}
-
-/// Says which solver and why; Error (memory) if it needs more than there is.
-const SolverEntry& take_solver(const FitJob& job, const FeatureMapEntry& entry,
-                               const Params& map_options, const Problem& problem,
-                               FitReport& outcome) {
-  const SolverPlan plan = plan_solver(problem);
-  require_fit_memory(job, entry, map_options, problem, plan);
-  outcome.solver = plan.choice.entry->name;
-  outcome.solver_reason = plan.choice.reason;
-  outcome.estimated_memory = plan.bytes;
-  outcome.memory_note = memory_note(
-      plan.bytes, job.memory_limit,
-      fmt::format(
-          "{}training with {} features{}",
-          job.options.solver == kAutoSolver ? "" : spell("solver", plan.choice.entry->name) + ", ",
-          problem.features, job.options.variance ? " and variances" : ""));
-  return *plan.choice.entry;
-}
-
-/// The feature map, and what it learned from the rows (most learn nothing).
-struct LearnedMap {
-  std::shared_ptr<MapState> state;
-  Matrix<float> penalty;  ///< empty: the identity
-  std::unique_ptr<FeatureMap> map;
-};
-
-LearnedMap learn_map(const FitJob& job, FitResult& result) {
-  auto& [model, outcome] = result;
-  const Stopwatch watch(outcome.seconds.features);
-  ScaledSource scaled(job.source, model.scaling);
-  const bool one_solve = solver_traits(outcome.solver).takes_penalty && job.options.lambda;
-  LearnedMap learned;
-  learned.state = model.recipe.fit(scaled, job.memory_limit, job.progress,
-                                   one_solve ? &learned.penalty : nullptr, job.summary.rows);
-  learned.map = model.recipe.make(job.memory_limit);
-  if (features_are_zero(*learned.map, job.summary, model.scaling))
-    outcome.warnings.push_back(zero_features_warning(model.recipe.map));
-  return learned;
-}
-
-/// The folder that was asked for, and in the model what it is of.
-std::optional<Checkpoint> open_checkpoint(const FitJob& job, FitResult& result) {
-  if (job.options.checkpoint.empty()) return std::nullopt;
-  std::string& identity = result.model.training.identity;
-  identity = data_identity(job, find_solver(result.report.solver));
-  result.model.training.target_scale = job.summary.target_scale;
-  return Checkpoint(job.options.checkpoint, {recipe_identity(result.model.recipe), identity},
-                    job.options.checkpoint_interval);
-}
-
 /// Rows that nothing can be learned from, and options that do not go with them, with the map or with
 /// each other.
 void check_fit(const DataSummary& summary, const std::string& map, const Params& map_options,
@@ -190,8 +101,11 @@ void finish_fit(const FitJob& job, const SparseChoice& sparse, FitResult& result
         fmt::format("solver {} keeps no sums in {}: kerf refit needs a fit with {}", report.solver,
                     checkpoint, spell("solver", solver_that(&SolverTraits::keeps_sums).name)));
   restore_targets(job.summary.target_scale, result);
-  warn_about_data(
-      job.summary, [&] { return extremes_of(job.source); }, report);
+  const auto extremes = [&] {
+    const PhaseClock watch(report.seconds.read);
+    return extremes_of(job.source);
+  };
+  warn_about_data(job.summary, extremes, report);
   judge_fit(result, job.options.class_weight);
 }
 
@@ -224,36 +138,6 @@ FitRequest request_of(const std::string& map, Params map_options, const FitOptio
           options.map_seed,
           {},
           memory_limit};
-}
-
-FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_options) {
-  const FitOptions& options = job.options;
-  const FeatureMapEntry& entry = find_feature_map(map);
-  KERF_REQUIRE(entry.fit == nullptr || (!options.variance && options.checkpoint.empty()), usage,
-               "the map {} is learned from the rows and folded into the weights: it has neither "
-               "variances nor checkpoints",
-               map);
-  FitResult result;
-  Model& model = result.model;
-  FitReport& outcome = result.report;
-  {
-    const Stopwatch watch(outcome.seconds.total);
-    adopt(plan_model(job.summary, map, map_options, options), result);
-    Problem problem = problem_of(job, entry, model.recipe.options);
-    if (entry.keeps_rows) problem.entries = sparse_entries(job.summary);
-    const SolverEntry& solver = take_solver(job, entry, map_options, problem, outcome);
-    const LearnedMap learned = learn_map(job, result);
-    std::optional<Checkpoint> checkpoint = open_checkpoint(job, result);
-    problem.penalty = learned.penalty.rows() > 0 ? &learned.penalty : nullptr;
-    problem.checkpoint = checkpoint ? &*checkpoint : nullptr;
-    TrainingRows rows(job.source, job.summary, *learned.map, model.scaling, options,
-                      outcome.seconds, job.progress);
-    model.linear = solver.fit(problem, rows, outcome);
-    if (options.variance) model.variance = fit_variance(rows, outcome.lambda, options.noise);
-    if (learned.state) fold_compression(*learned.state, model.linear.weights);
-  }
-  describe_model(job.summary, result);
-  return result;
 }
 
 void check_fit_options(const FitOptions& options) {
@@ -331,11 +215,18 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
               const Params& map_options, const FitOptions& options, Index memory_limit,
               const Progress& progress) {
   check_fit(summary, map, map_options, options);
+  double total = 0, choosing = 0;
+  std::optional<Stopwatch> watch(total);
+  std::optional<PhaseClock> phase(choosing);
   const Settled settled = settle_sparse(summary, map, options, progress);
+  phase.reset();
   const FitJob job{source, summary, settled.options, memory_limit, progress};
   FitResult result = fit_kind(job, map, map_options, settled.sparse);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
   finish_fit(job, settled.sparse, result);
+  result.report.seconds.choose += choosing;
+  watch.reset();
+  result.report.seconds.total = total;
   return result;
 }
 
@@ -353,7 +244,7 @@ FitResult refit(Model model, const FitOptions& options, const Progress& progress
     const bool classes = result.model.task == Task::classification;
     const FoldSums sums =
         load_fold_sums(kept, result.model.training.rows, folds_asked(result.model, options));
-    const Stopwatch solve_watch(outcome.seconds.solve);
+    const PhaseClock solve_watch(outcome.seconds.solve);
     LinearModel solved = solve_fold_sums(sums, classes, options, progress, outcome);
     if (classes && !outcome.temperature)
       outcome.warnings.emplace_back(

@@ -26,9 +26,11 @@ using Errors = std::vector<double>;  // of each target
 /// lambdas first, which take fewer levels and are never singular.
 void fill(LambdaTable& table, bool all, std::size_t start, const Progress& progress,
           const std::function<Errors(double lambda)>& errors_of) {
+  Index tried = 0;
+  const Index known = all ? std::ssize(table.lambdas) : 0;
   const auto error_at = [&](std::size_t k) {
     if (table.errors[k].empty()) {
-      report(progress, "choosing lambda", static_cast<Index>(k), 0);
+      report(progress, "choosing lambda", tried++, known, "lambdas");
       table.errors[k] = errors_of(table.lambdas[k]);
     }
     return table.total(k);
@@ -159,7 +161,7 @@ ChosenModel choose_lambda(std::span<const NormalEquations> folds, const LambdaSe
     fill(table, !search.grid.empty() || search.per_target, start, progress,
          [&](double lambda) { return cross_validation_errors(folds, lambda); });
   }
-  report(progress, "solving", 0, 0);
+  report(progress, "solving", 0, 0, "");
   return solve_chosen(all, table, search.per_target);
 }
 

@@ -26,6 +26,9 @@ class LambdaErrors {
   /// All of these, ascending.
   std::vector<LambdaChoice::Point> path() const;
 
+  /// How many errors are known, asked for or not.
+  Index known() const { return std::ssize(lambdas_); }
+
   void save(ArrayWriter& arrays) const;  ///< which points into this
   void load(ArrayReader& arrays);
 

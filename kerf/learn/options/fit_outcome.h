@@ -53,8 +53,21 @@ struct MapChoice {
 };
 
 struct FitReport {
+  /// Where the time went: every second is in one of them, or in other().
   struct Seconds {
-    double read = 0, features = 0, accumulate = 0, solve = 0, total = 0;
+    double open = 0;  ///< the first pass over the data, which finds out what they are
+    double choose = 0, read = 0, features = 0, accumulate = 0, lambda = 0, solve = 0, calibrate = 0;
+    double total = 0;
+
+    double other() const;
+    struct Part {
+      const char *name, *words;
+      double seconds;
+    };
+    /// In their order, other() last.
+    std::vector<Part> parts() const;
+    /// Everything but the total.
+    void add(const Seconds& more);
   };
   Seconds seconds;
   double lambda = 0;
@@ -68,13 +81,15 @@ struct FitReport {
   ScaleKind scale = ScaleKind::none;      ///< what auto came to
   std::string solver;                     ///< its name
   std::string solver_reason;              ///< why this one, in words
-  Index estimated_memory = 0;             ///< before the fit began
-  std::string memory_note;                ///< for the first line of a report, or "" (fit_memory.h)
-  Index passes = 0;                       ///< over the features after the first; 0: a direct solver
-  double residual = 0;                    ///< of an iterative solver, relative and preconditioned
-  std::vector<std::string> notes;         ///< how the solver went about it
-  std::vector<std::string> warnings;      ///< what the user should know about the result
-  std::optional<MapChoice> map_choice;    ///< --map auto: what was tried and why it won
+  double expected_seconds = 0;          ///< of features and solver, before they began; 0: not known
+  Index estimated_memory = 0;           ///< before the fit began
+  std::string memory_note;              ///< for the first line of a report, or "" (fit_memory.h)
+  Index passes = 0;                     ///< over the features after the first; 0: a direct solver
+  double residual = 0;                  ///< of an iterative solver, relative and preconditioned
+  std::vector<std::string> notes;       ///< how the solver went about it
+  std::vector<std::string> warnings;    ///< what the user should know about the result
+  bool wants_double = false;            ///< one of them is that single precision was too little
+  std::optional<MapChoice> map_choice;  ///< --map auto: what was tried and why it won
   /// --features auto: every number of features tried.
   struct Growth {
     Index features;
@@ -90,6 +105,34 @@ struct FitReport {
     lambda_per_target = std::move(choice.per_target);
   }
 };
+
+inline double FitReport::Seconds::other() const {
+  const double known = open + choose + read + features + accumulate + lambda + solve + calibrate;
+  return total > known ? total - known : 0;
+}
+
+inline std::vector<FitReport::Seconds::Part> FitReport::Seconds::parts() const {
+  return {{"open", "first look at the data", open},
+          {"choose", "choosing the kernel", choose},
+          {"read", "reading", read},
+          {"features", "features", features},
+          {"accumulate", "sums", accumulate},
+          {"lambda", "choosing lambda", lambda},
+          {"solve", "solving", solve},
+          {"calibrate", "calibrating", calibrate},
+          {"other", "the rest", other()}};
+}
+
+inline void FitReport::Seconds::add(const Seconds& more) {
+  open += more.open;
+  choose += more.choose;
+  read += more.read;
+  features += more.features;
+  accumulate += more.accumulate;
+  lambda += more.lambda;
+  solve += more.solve;
+  calibrate += more.calibrate;
+}
 
 struct FitResult {
   Model model;

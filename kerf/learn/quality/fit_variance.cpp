@@ -20,7 +20,7 @@ NormalEquations sum_rows(TrainingRows& rows, double& count) {
   std::optional<NormalEquations> sums;
   count = 0;
   rows.for_each([&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().accumulate);
+    const PhaseClock watch(rows.seconds().accumulate);
     if (!sums) sums.emplace(origin_of(block.z, block.y), Precision::double_);
     sums->add(block.z, block.y, block.weights);
     for (Index i = 0; i < block.z.rows; ++i) count += is_positive(block.weights[i]) ? 1 : 0;
@@ -38,7 +38,7 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
   std::vector<double> sums(targets, 0.0);
   Matrix<double> spread;
   rows.for_each([&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().solve);
+    const PhaseClock watch(rows.seconds().solve);
     spread.resize(block.z.rows, targets);
     variance.variances(block.z, spread.view());
     for (Index i = 0; i < block.z.rows; ++i) {
@@ -65,8 +65,8 @@ void set_noise_by_rows(TrainingRows& rows, const Matrix<double>& weights,
 PredictiveVariance fit_variance(TrainingRows& rows, double lambda, Noise noise) {
   double count = 0;
   const NormalEquations sums = sum_rows(rows, count);
-  std::optional<Stopwatch> watch(rows.seconds().solve);
-  report(rows.progress(), "variance", 0, 0);
+  std::optional<PhaseClock> watch(rows.seconds().solve);
+  report(rows.progress(), "variance", 0, 0, "");
   const Index m = sums.features(), targets = sums.targets();
   const double n = sums.weight();
   PredictiveVariance result;

@@ -58,13 +58,20 @@ double rounding_error(std::span<const NormalEquations* const> parts,
   return unit * std::sqrt(std::max(0.0, gain) * worst);
 }
 
-std::string rounding_warning(double error, Precision precision) {
+std::string rounding_advice(Precision precision, bool chosen) {
+  const std::string digits = spell("precision", "double");
+  if (precision == Precision::double_)
+    return chosen ? "columns that repeat each other do that: leave them out"
+                  : "raise " + spell("lambda");
+  return chosen ? "take " + digits : "raise " + spell("lambda") + " or take " + digits;
+}
+
+std::string rounding_warning(double error, Precision precision, bool chosen) {
   if (!(error > kTolerable)) return "";
   return fmt::format(
       "rounding in sums of {} precision may move predictions by about {:.1g} standard deviations "
-      "of the target: raise {}{}",
-      name_of(precision), error, spell("lambda"),
-      precision == Precision::single_ ? " or take " + spell("precision", "double") : "");
+      "of the target: {}",
+      name_of(precision), error, rounding_advice(precision, chosen));
 }
 
 }  // namespace kerf::detail

@@ -29,7 +29,9 @@ double rounding_error(std::span<const NormalEquations* const> parts,
                       MatrixView<const double> factor, double lambda,
                       MatrixView<const double> weights);
 
-/// What the user should know, or "".
-std::string rounding_warning(double error, Precision precision);
+/// What the user should know, or "".  `chosen`: lambda was not given, so that nobody need raise it.
+std::string rounding_warning(double error, Precision precision, bool chosen);
+/// What helps against rounding, for the end of a sentence: "raise lambda or take precision double".
+std::string rounding_advice(Precision precision, bool chosen);
 
 }  // namespace kerf::detail

@@ -184,7 +184,8 @@ LambdaChoice choose(const Spectrum& s, std::vector<double> lambdas, const Progre
   choice.cv_error = std::numeric_limits<double>::infinity();
   Matrix<double> work, solution;
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
-    report(progress, "choosing lambda", static_cast<Index>(l), static_cast<Index>(lambdas.size()));
+    report(progress, "choosing lambda", static_cast<Index>(l), static_cast<Index>(lambdas.size()),
+           "lambdas");
     solve(s, lambdas[l], work, solution);
     double error = 0;
     for (Index i = 0; i < solution.rows(); ++i) {
@@ -304,7 +305,7 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   Spectrum s = prepare(gram, targets, weights, options.intercept, y);
   DualSolution result;
   if (options.lambdas.size() == 1) {
-    report(progress, "solving", 0, 0);
+    report(progress, "solving", 0, 0, "");
     solve_one(s, gram, y, targets, options.lambdas.front(), options.copies, result, progress);
   } else {
     decompose(gram, y, options.intercept, s, progress);
@@ -333,7 +334,7 @@ DualSolution fit_exact_ridge(const std::string& kernel, const Params& params, co
                  fmt::format("the exact kernel matrix of {} rows", rows.rows()),
                  "use fewer rows, or a feature map");
   Matrix<double> matrix(rows.rows(), rows.rows());
-  report(progress, "kernel matrix", 0, 0);
+  report(progress, "kernel matrix", 0, 0, "");
   gram<double>(*function, rows, rows, matrix.view());
   return solve_exact_ridge(matrix.view(), targets, weights, options, progress);
 }

@@ -167,11 +167,12 @@ LambdaChoice choose(const SparseRidgeProblem& problem, const std::vector<System>
   LambdaTable table = empty_table(asked, unit);
   const auto last = std::ssize(table.lambdas) - 1;
   double least = 0;
+  Index tried = 0;
   Matrix<double> scores;
   const auto error_at = [&](std::ptrdiff_t k) {
     auto& errors = table.errors[k];
     if (errors.empty()) {
-      report(progress, "choosing lambda", k, 0);
+      report(progress, "choosing lambda", tried++, std::ssize(asked), "lambdas");
       errors = cross_validate(problem, folds, table.lambdas[k], scores);
       const double error = table.total(k);
       if (left_out.rows() == 0 || error < least) least = error, std::swap(left_out, scores);
@@ -204,7 +205,7 @@ SparseRidgeFit fit_sparse_ridge(const SparseRidgeProblem& problem,
     fit.choice.lambda = lambdas[0];
     if (!folds.empty()) cross_validate(problem, folds, lambdas[0], fit.left_out);
   }
-  report(progress, "solving", 0, 0);
+  report(progress, "solving", 0, 0, "");
   const Index targets = problem.y.cols, solved = solved_targets(problem);
   fit.model = {Matrix<double>(problem.x.cols, targets), std::vector<double>(targets, 0.0)};
   Vector residuals(solved);

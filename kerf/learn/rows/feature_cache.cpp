@@ -20,7 +20,7 @@ FeatureCache::FeatureCache(TrainingRows& rows, Form form, Index folds, Precision
   y_.resize(rows.rows(), rows.outputs());
   Index at = 0;
   rows.for_each(folds, [&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().accumulate);
+    const PhaseClock watch(rows.seconds().accumulate);
     if (folds_.empty()) {
       const Origin origin = origin_of(block.z, block.y);
       // Right-hand sides always in double: what they are off no residual would tell.

@@ -74,7 +74,7 @@ void TrainingRows::pass(Index folds, const std::function<bool(const Block&)>& re
   seen.resize(folds, 0);
   const auto flush = [&](Index fold, const RowBlock& rows) {
     {
-      const Stopwatch watch(seconds_.features);
+      const PhaseClock watch(seconds_.features);
       z.resize(rows.rows(), map_.out_dim());
       map_.transform(rows.x(), z.view());
       targets_.encode(rows, y, weights);
@@ -104,20 +104,18 @@ void TrainingRows::for_each_input(Index folds, Index held_out,
 }
 
 void TrainingRows::features(const RowsView& x, MatrixView<float> z) const {
-  const Stopwatch watch(seconds_.features);
+  const PhaseClock watch(seconds_.features);
   map_.transform(x, z);
 }
 
 void TrainingRows::read_into(FoldBuffers& buffers, const bool& wanted) {
+  const PhaseClock watch(seconds_.read);  // what is done with the rows has clocks of its own
   RowBlock block;
   Index done = 0;
   source_.rewind();
   while (wanted) {
-    {
-      const Stopwatch watch(seconds_.read);
-      if (!source_.next(block)) break;
-      scaling_.apply(block);
-    }
+    if (!source_.next(block)) break;
+    scaling_.apply(block);
     done += block.rows();
     KERF_REQUIRE(done <= summary_.rows, data, "the rows changed while they were read");
     buffers.add(block);

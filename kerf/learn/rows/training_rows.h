@@ -6,32 +6,18 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <chrono>
 #include <functional>
 #include <vector>
 
 #include "kerf/core/progress.h"
 #include "kerf/core/rows/data_summary.h"
+#include "kerf/core/system/stopwatch.h"
 #include "kerf/features/feature_map.h"
 #include "kerf/learn/options/fit_options.h"
 #include "kerf/learn/options/fit_outcome.h"
 #include "kerf/learn/ridge/normal_equations.h"
 
 namespace kerf::detail {
-
-/// Adds the time until it dies to `sum`.
-class Stopwatch {
- public:
-  using Clock = std::chrono::steady_clock;
-  explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}
-  ~Stopwatch() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& sum_;
-  Clock::time_point start_;
-};
 
 class FoldBuffers;
 

@@ -193,11 +193,12 @@ Score Scorer::finish() {
 Score evaluate(const Model& model, RowSource& source, const EvaluateOptions& options,
                const Progress& progress) {
   Scorer scorer(model, options);
+  const Progress step = expecting(progress, {{"scoring"}});
   RowBlock block;
   source.rewind();
   while (source.next(block)) {
     scorer.add(block);
-    report(progress, "scoring", scorer.rows(), 0);
+    report(step, "scoring", scorer.rows(), rows_expected(source, scorer.rows()));
   }
   return scorer.finish();
 }

@@ -5,6 +5,7 @@
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
+#include "kerf/core/system/stopwatch.h"
 #include "kerf/learn/quality/fit_quality.h"
 #include "kerf/learn/ridge/condition.h"
 
@@ -110,7 +111,8 @@ SolvedSums solve_sums(std::span<const NormalEquations> sums, const RowSample* sa
                "leave-one-out needs the rows, and only their sums were kept: use {}",
                spell("validation", "gcv"));
   if (!options.lambda && (gcv || sums.size() > 1)) {
-    report(progress, "choosing lambda", 0, 0);
+    const PhaseClock watch(outcome.seconds.lambda);
+    report(progress, "choosing lambda", 0, 0, "lambdas");
     return gcv ? take_choice(sums, choose_lambda_by_spectrum(sums, search_of(options), enter_gcv),
                              "generalised cross-validation", outcome)
                : take_choice(sums, choose_lambda(sums, search_of(options), progress),
@@ -119,7 +121,7 @@ SolvedSums solve_sums(std::span<const NormalEquations> sums, const RowSample* sa
   KERF_REQUIRE(options.lambda.has_value(), usage,
                "these sums were kept without folds, so that lambda cannot be chosen: give {}",
                spell("lambda"));
-  report(progress, "solving", 0, 0);
+  report(progress, "solving", 0, 0, "");
   return solve_sums_at(sums, sample, *options.lambda, nullptr, outcome);
 }
 
@@ -140,7 +142,8 @@ LinearModel solve_fold_sums(const FoldSums& kept, bool classification, const Fit
   SolvedSums solved =
       solve_sums(kept.sums, sampled ? &*kept.sample : nullptr, options, progress, outcome);
   // The precision is not that of the options: sums that were kept have their own.
-  std::string words = rounding_warning(solved.error, kept.sums.front().precision());
+  std::string words =
+      rounding_warning(solved.error, kept.sums.front().precision(), !options.lambda);
   if (!words.empty()) outcome.warnings.push_back(std::move(words));
   if (sampled) {
     judge_left_out(*kept.sample, solved.leverages, solved.model, outcome);

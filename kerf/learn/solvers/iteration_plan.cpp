@@ -8,14 +8,6 @@
 #include "kerf/linalg/blas.h"
 
 namespace kerf::detail {
-namespace {
-
-double gram_speed(const Problem& p) {
-  return (p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2) *
-         threads();
-}
-
-}  // namespace
 
 IterationPlan plan_iterations(const Problem& p, const IterationNeeds& needs) {
   const Index pass = TrainingRows::bytes(p.rows, p.inputs, p.features, p.outputs, needs.folds) +
@@ -34,22 +26,23 @@ IterationPlan plan_iterations(const Problem& p, const IterationNeeds& needs) {
   return {form, besides + FeatureCache::bytes(form, p.rows, p.features, p.outputs)};
 }
 
-double pass_seconds(const Problem& p, FeatureCache::Form form) {
+double pass_seconds(const Problem& p, FeatureCache::Form form, const Speeds& s) {
   const double elements = static_cast<double>(p.rows) * static_cast<double>(p.features);
-  const double product = 4 * elements * static_cast<double>(p.outputs) / (speed::kThin * threads());
-  if (form == FeatureCache::Form::again) return feature_pass_seconds(p) + product;
+  const double product = 4 * elements * static_cast<double>(p.outputs) / s.thin;
+  if (form == FeatureCache::Form::again) return feature_pass_seconds(p, s) + product;
   const double bytes = form == FeatureCache::Form::fixed16 ? 2 : 4;
-  return std::max(elements * bytes / (speed::kMemory * threads()), product);
+  return std::max(elements * bytes / s.memory, product);
 }
 
-double sketch_seconds(const Problem& p, FeatureCache::Form form) {
+double sketch_seconds(const Problem& p, FeatureCache::Form form, const Speeds& s) {
   const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
   // Rows that are kept are read; otherwise sums are read and written for each.
   const double bytes = form == FeatureCache::Form::single_   ? 4
                        : form == FeatureCache::Form::fixed16 ? 2
                                                              : 8;
-  return SketchedGram::kNonzeros * n * m * bytes / (speed::kMemory * threads()) +
-         SketchedGram::kRowsPerFeature * m * m * m / gram_speed(p);
+  const double gram = p.options.precision == Precision::single_ ? s.sums : s.sums_double;
+  return SketchedGram::kNonzeros * n * m * bytes / s.memory +
+         SketchedGram::kRowsPerFeature * m * m * m / gram;
 }
 
 }  // namespace kerf::detail

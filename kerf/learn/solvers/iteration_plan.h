@@ -22,7 +22,7 @@ struct IterationNeeds {
 IterationPlan plan_iterations(const Problem& problem, const IterationNeeds& needs);
 
 /// Expected time of one pass over the features, and of the first one with its sketch.
-double pass_seconds(const Problem& problem, FeatureCache::Form form);
-double sketch_seconds(const Problem& problem, FeatureCache::Form form);
+double pass_seconds(const Problem& problem, FeatureCache::Form form, const Speeds& speeds);
+double sketch_seconds(const Problem& problem, FeatureCache::Form form, const Speeds& speeds);
 
 }  // namespace kerf::detail

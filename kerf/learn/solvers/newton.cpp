@@ -269,7 +269,7 @@ double Newton::minimise(double lambda, Index without, double tolerance, Point& p
   double left = 1;
   Value now = value(lambda, point, nullptr, {});
   for (int step = 0; step < kMostSteps; ++step) {
-    report(progress_, "solving", passes_, 0);
+    report(progress_, "solving", passes_, 0, "passes");
     prepare(lambda, now.curvature, at_work);
     Point gradient = summed(nullptr, lambda, [&](Index row, std::span<double> out) {
       loss_gradient(loss_, label_[row], scores_.row(row), out);

@@ -30,7 +30,7 @@ class RowSums {
     Matrix<double> out(k, v.cols);
     out.fill(0);
     rows_.for_each([&](const TrainingRows::Block& block) {
-      const Stopwatch watch(rows_.seconds().solve);
+      const PhaseClock watch(rows_.seconds().solve);
       for (Index begin = 0; begin < block.z.rows; begin += kRows)
         add(block, begin, std::min(begin + kRows, block.z.rows), v, targets, out.view());
     });
@@ -104,7 +104,7 @@ Refined refine_ridge(TrainingRows& rows, const Origin& origin, MatrixView<const 
   for (Index t = 0; t < outputs; ++t)
     for (Index j = 0; j < m; ++j) x(t, j) = start.weights(j, t);
   RowSums sums(rows, origin);
-  const auto tell = [&](Index pass) { report(rows.progress(), "refining", pass, 0); };
+  const auto tell = [&](Index pass) { report(rows.progress(), "refining", pass, 0, "passes"); };
   Refined result;
   tell(++result.passes);
   Matrix<double> all = sums.pass(x.view(), true);  // G x, C, s

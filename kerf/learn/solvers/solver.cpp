@@ -13,13 +13,15 @@ namespace {
 
 constexpr Index kMuchMemory = 8;
 constexpr double kLittleTime = 1.5;
-
-/// "3.2 s", "2.1 min": as precise as a model of cost deserves.
-std::string about(double seconds) {
-  return seconds < 120 ? fmt::format("{:.2g} s", seconds) : fmt::format("{:.2g} min", seconds / 60);
-}
+constexpr double kInstant = 0.1;  // seconds, below which only an order of size is known
 
 }  // namespace
+
+std::string about_seconds(double seconds) {
+  if (seconds < kInstant) return "less than 0.1 s";
+  return seconds < 120 ? fmt::format("about {:.2g} s", seconds)
+                       : fmt::format("about {:.2g} min", seconds / 60);
+}
 
 // A solver's file defines SolverEntry x_solver(), which is declared where it stands in the table.
 #define KERF_SOLVER(name)               \
@@ -83,10 +85,22 @@ void check_solver_options(const FitOptions& options) {
   }
 }
 
-double feature_pass_seconds(const Problem& p) {
-  const double elements = static_cast<double>(p.rows) * static_cast<double>(p.features);
+double feature_pass_seconds(const Problem& p, const Speeds& s) {
+  const auto n = static_cast<double>(p.rows);
   // Products with the inputs, and some twenty operations more for each feature.
-  return elements * (2 * static_cast<double>(p.inputs) + 20) / (speed::kSingle * threads());
+  const double modelled =
+      static_cast<double>(p.features) * (2 * static_cast<double>(p.inputs) + 20) / s.sums;
+  return n * (s.read_row + (s.feature_row > 0 ? s.feature_row : modelled));
+}
+
+double sums_seconds(const Problem& p, const Speeds& s) {
+  const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
+  return n * m * m / (p.options.precision == Precision::single_ ? s.sums : s.sums_double);
+}
+
+double factor_seconds(const Problem& p, const Speeds& s) {
+  const auto m = static_cast<double>(p.features);
+  return m * m * m / 3 / s.factor;
 }
 
 SolverChoice choose_solver(const Problem& problem) {
@@ -97,19 +111,16 @@ SolverChoice choose_solver(const Problem& problem) {
     const SolverEntry& entry = find_solver(problem.options.solver);
     const std::string refusal = entry.refuses(problem);
     KERF_REQUIRE(refusal.empty(), usage, "{} {}", spell("solver", entry.name), refusal);
-    return {&entry, "as asked"};
+    return {&entry, {}, true};
   }
-  struct Candidate {
-    const SolverEntry* entry;
-    double seconds;
-    Index bytes;
-  };
+  using Candidate = SolverChoice::Candidate;
+  const Speeds assumed = assumed_speeds();
   std::vector<Candidate> candidates;
   std::string refusals;
   for (const SolverEntry& entry : solvers()) {
     const std::string refusal = entry.refuses(problem);
     if (refusal.empty())
-      candidates.push_back({&entry, entry.seconds(problem), entry.bytes(problem)});
+      candidates.push_back({&entry, entry.seconds(problem, assumed).total(), entry.bytes(problem)});
     else
       refusals += fmt::format("{}{} {}", refusals.empty() ? "" : "; ", entry.name, refusal);
   }
@@ -134,16 +145,59 @@ SolverChoice choose_solver(const Problem& problem) {
            c.seconds <= kLittleTime * candidates.front().seconds;
   });
   if (lean != candidates.end()) std::rotate(candidates.begin(), lean, lean + 1);
-  const Candidate& best = candidates.front();
-  std::string reason = fmt::format("about {} expected", about(best.seconds));
-  for (const Candidate& other : std::span(candidates).subspan(1)) {
-    if (!fits(other))
-      reason += fmt::format(", {} needs {}", other.entry->name, human_bytes(other.bytes));
-    else if (handicap(other) < 100 * best.seconds)  // others nobody would consider
-      reason += fmt::format(", {} {}{}", other.entry->name, about(other.seconds),
-                            other.seconds < best.seconds ? " if it takes few steps" : "");
+  const SolverEntry* best = candidates.front().entry;
+  const double seconds = candidates.front().seconds;
+  candidates.erase(candidates.begin());
+  // Others nobody would consider.
+  std::erase_if(candidates,
+                [&](const Candidate& c) { return fits(c) && handicap(c) >= 100 * seconds; });
+  return {best, std::move(candidates)};
+}
+
+void note_resumed(const FitOptions& options, const std::string& what, FitReport& outcome) {
+  outcome.notes.push_back(
+      fmt::format("went on from {}: {}", spell("checkpoint", options.checkpoint), what));
+}
+
+double feature_row_seconds(const FeatureMap& map, const RowsView& sample) {
+  constexpr double kEnough = 1e-3;  // seconds: a shorter time is not a measurement
+  constexpr int kRounds = 3;        // the best counts: others may be using the machine
+  Matrix<float> z;
+  const auto seconds_of = [&](Index rows) {
+    z.resize(rows, map.out_dim());
+    double seconds = 0;
+    {
+      const Stopwatch watch(seconds);
+      map.transform(sample.slice(0, rows), z.view());
+    }
+    return seconds;
+  };
+  Index rows = std::min<Index>(1, sample.rows());
+  if (rows == 0) return 0;
+  double best = seconds_of(rows);
+  while (best < kEnough && rows < sample.rows()) {
+    rows = std::min(8 * rows, sample.rows());
+    best = seconds_of(rows);
   }
-  return {best.entry, reason};
+  for (int round = 1; round < kRounds && best < 100 * kEnough; ++round)
+    best = std::min(best, seconds_of(rows));
+  return best / static_cast<double>(rows);
+}
+
+std::string reason_for(const SolverChoice& choice, const Problem& problem, const Speeds& speeds) {
+  const double seconds = choice.entry->seconds(problem, speeds).total();
+  std::string reason =
+      fmt::format("{}{} expected", choice.asked_for ? "as asked, " : "", about_seconds(seconds));
+  for (const SolverChoice::Candidate& other : choice.others) {
+    if (other.bytes > problem.memory) {
+      reason += fmt::format(", {} needs {}", other.entry->name, human_bytes(other.bytes));
+      continue;
+    }
+    const double its = other.entry->seconds(problem, speeds).total();
+    reason += fmt::format(", {} {}{}", other.entry->name, about_seconds(its),
+                          its < seconds ? " if it takes few steps" : "");
+  }
+  return reason;
 }
 
 }  // namespace kerf::detail

@@ -7,6 +7,7 @@
 #pragma once
 #include <string>
 
+#include "kerf/learn/ridge/machine_speed.h"
 #include "kerf/learn/rows/checkpoint.h"
 #include "kerf/learn/rows/training_rows.h"
 
@@ -24,6 +25,13 @@ struct Problem {
   const Matrix<float>* penalty = nullptr;  ///< P of the penalty w^T P w; none: the identity
   Index most = 0;                          ///< that may be used where nothing keeps to `memory`
   Index entries = 0;  ///< of all sparse rows, about, where features are the rows themselves; else 0
+};
+
+/// How long a fit takes, in seconds: the first pass over the rows, with reading and features and what is
+/// kept of them, and all that comes after it.
+struct ExpectedSeconds {
+  double pass = 0, rest = 0;
+  double total() const { return pass + rest; }
 };
 
 /// What others ask of a solver.
@@ -53,8 +61,8 @@ struct SolverEntry {
   std::string (*refuses)(const Problem&);
   /// Peak memory, the feature map and blocks of the pass included.
   Index (*bytes)(const Problem&);
-  /// Expected time, for comparison with the other solvers only.
-  double (*seconds)(const Problem&);
+  /// Expected time: choices count with assumed_speeds(), words for people with measured ones.
+  ExpectedSeconds (*seconds)(const Problem&, const Speeds&);
   LinearModel (*fit)(const Problem&, TrainingRows&, FitReport&);
   SolverTraits traits = {};
   /// Options of a fit that are of no other solver; null: none.
@@ -75,8 +83,14 @@ const SolverEntry& solver_that(bool SolverTraits::*trait);
 void check_solver_options(const FitOptions& options);
 
 struct SolverChoice {
+  struct Candidate {
+    const SolverEntry* entry;
+    double seconds;  ///< expected, at the speeds that are assumed
+    Index bytes;
+  };
   const SolverEntry* entry;
-  std::string reason;
+  std::vector<Candidate> others = {};  ///< that could have been taken, the next best first
+  bool asked_for = false;              ///< by its name
 };
 
 /// The solver asked for (Error (usage) if it cannot), or the quickest that keeps to the memory, or
@@ -84,15 +98,22 @@ struct SolverChoice {
 /// drawback is taken only if it is named or nothing else can do what is asked for.
 SolverChoice choose_solver(const Problem& problem);
 
-/// The speeds that the models of cost assume of each thread.  Only ratios matter for the choice.
-namespace speed {
-inline constexpr double kSingle = 70e9;  ///< flops a second of matrix products in single precision
-inline constexpr double kThin = 20e9;    ///< the same where one matrix has a few columns only
-inline constexpr double kDouble = 30e9;
-inline constexpr double kMemory = 8e9;  ///< bytes a second
-}  // namespace speed
+/// Says in the notes that the fit went on from its checkpoint, with `what` was done before.
+void note_resumed(const FitOptions& options, const std::string& what, FitReport& outcome);
 
-/// Time of one pass that computes the features of all rows.
-double feature_pass_seconds(const Problem& problem);
+/// "about 3.2 s", "less than 0.1 s": as precise as a model of cost deserves.
+std::string about_seconds(double seconds);
+
+/// The choice in words, with times as they are expected at these speeds: "as asked, about 2 s expected".
+std::string reason_for(const SolverChoice& choice, const Problem& problem, const Speeds& speeds);
+
+/// Measured on some of the rows, scaled, in a few milliseconds if the map is quick; 0: there are none.
+double feature_row_seconds(const FeatureMap& map, const RowsView& sample);
+
+/// Time of one pass that reads all rows and computes their features.
+double feature_pass_seconds(const Problem& problem, const Speeds& speeds);
+/// Time of sums over all rows, in the precision of the fit, and of a factor.
+double sums_seconds(const Problem& problem, const Speeds& speeds);
+double factor_seconds(const Problem& problem, const Speeds& speeds);
 
 }  // namespace kerf::detail

@@ -21,8 +21,12 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
                     SolvedSums& solved, FitReport& outcome) {
   if (!(solved.error > kTolerable)) return std::move(solved.model);
   const Precision precision = sums.front().precision();
+  const auto warn = [&](double error) {
+    outcome.warnings.push_back(rounding_warning(error, precision, !problem.options.lambda));
+    outcome.wants_double = precision == Precision::single_;
+  };
   if (!outcome.lambda_per_target.empty() || problem.outputs > problem.features) {
-    outcome.warnings.push_back(rounding_warning(solved.error, precision));
+    warn(solved.error);
     return std::move(solved.model);
   }
   const Origin origin = sums.front().origin();
@@ -34,8 +38,7 @@ LinearModel refined(const Problem& problem, TrainingRows& rows, std::vector<Norm
       "refined in double by {} more pass{} over the rows: without it, rounding in the sums might "
       "have moved predictions by {:.1g} standard deviations of the target",
       found.passes, found.passes == 1 ? "" : "es", solved.error));
-  if (found.residual > kTolerable)
-    outcome.warnings.push_back(rounding_warning(found.residual, precision));
+  if (found.residual > kTolerable) warn(found.residual);
   return std::move(found.model);
 }
 
@@ -68,6 +71,8 @@ class Accumulation {
   Index folds() const { return folds_; }
   /// The fold that the first of the sums is of, where the second is of all others; else -1.
   Index apart() const { return apart_; }
+  /// Rows that a checkpoint's sums had already.
+  Index resumed() const { return resumed_; }
   /// Rows to judge a given lambda by; null: none.
   const RowSample* sample() const { return sample_ ? &*sample_ : nullptr; }
 
@@ -81,7 +86,7 @@ class Accumulation {
       KERF_REQUIRE(sum.features() == rows_.features() && sum.targets() == rows_.outputs(), data,
                    "the checkpoint's sums are of {} features and {} outputs, the fit has {} and {}",
                    sum.features(), sum.targets(), rows_.features(), rows_.outputs());
-    for (const auto& sum : sums_) skip.push_back(sum.rows());
+    for (const auto& sum : sums_) skip.push_back(sum.rows()), resumed_ += sum.rows();
     if (!sums_.empty() && sample_) resume_sample();
     saved_.assign(count_, -1);
     rows_.for_each(
@@ -92,7 +97,7 @@ class Accumulation {
 
  private:
   void add(const TrainingRows::Block& block) {
-    const Stopwatch watch(rows_.seconds().accumulate);
+    const PhaseClock watch(rows_.seconds().accumulate);
     if (sums_.empty()) {
       const Origin origin = origin_of(block.z, block.y);
       for (Index f = 0; f < count_; ++f) sums_.emplace_back(origin, precision_);
@@ -131,6 +136,7 @@ class Accumulation {
   TrainingRows& rows_;
   Index folds_, apart_ = -1;
   Index count_;  // of sums
+  Index resumed_ = 0;
   Precision precision_;
   std::vector<NormalEquations> sums_;
   std::optional<RowSample> sample_;
@@ -141,7 +147,7 @@ class Accumulation {
 void enter_leave_one_out(TrainingRows& rows, const SpectralPath& path, LambdaTable& table) {
   for (auto& errors : table.errors) errors.assign(rows.outputs(), 0.0);
   rows.for_each([&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().solve);
+    const PhaseClock watch(rows.seconds().solve);
     path.add_leave_one_out(block.z, block.y, block.weights, table.lambdas, table.errors);
   });
 }
@@ -158,7 +164,7 @@ void calibrate(const Problem& problem, const Accumulation& made,
   Matrix<double> scores;
   const Index fold = made.apart() >= 0 ? made.apart() : *held_out;
   rows.for_fold(fold, made.folds(), [&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().solve);
+    const PhaseClock watch(rows.seconds().solve);
     scores.resize(block.z.rows, rows.outputs());
     linear_scores(*model, block.z, scores.view());
     left_out.add(scores.view(), block.y, block.weights);
@@ -176,7 +182,7 @@ SolvedSums solve(const Problem& problem, std::span<const NormalEquations> sums,
                  const RowSample* sample, TrainingRows& rows, FitReport& outcome) {
   const FitOptions& options = problem.options;
   if (!options.lambda && options.validation == Validation::leave_one_out) {
-    report(rows.progress(), "choosing lambda", 0, 0);
+    report(rows.progress(), "choosing lambda", 0, 0, "lambdas");
     return take_choice(sums,
                        choose_lambda_by_spectrum(sums, search_of(options),
                                                  [&](const SpectralPath& path, LambdaTable& table) {
@@ -184,16 +190,21 @@ SolvedSums solve(const Problem& problem, std::span<const NormalEquations> sums,
                                                  }),
                        "leave-one-out", outcome);
   }
-  const Stopwatch watch(rows.seconds().solve);
+  const PhaseClock watch(rows.seconds().solve);
   if (problem.penalty == nullptr)
     return solve_sums(sums, sample, options, rows.progress(), outcome);
-  report(rows.progress(), "solving", 0, 0);
+  report(rows.progress(), "solving", 0, 0, "");
   return solve_sums_at(sums, sample, *options.lambda, problem.penalty, outcome);
 }
 
 LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) {
   Accumulation accumulation(problem, rows);
   auto sums = accumulation.run();
+  if (accumulation.resumed() > 0)
+    note_resumed(
+        problem.options,
+        fmt::format("{} of {} rows were summed before", accumulation.resumed(), rows.rows()),
+        outcome);
   const RowSample* sample = accumulation.sample();
   SolvedSums solved = solve(problem, sums, sample, rows, outcome);
   if (problem.classification) calibrate(problem, accumulation, sums, rows, outcome);
@@ -222,15 +233,11 @@ Index bytes(const Problem& p) {
          blas::factor_scratch(p.features);
 }
 
-double seconds(const Problem& p) {
-  const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
-  const double gram_speed =
-      p.options.precision == Precision::single_ ? speed::kSingle : speed::kDouble / 2;
+ExpectedSeconds seconds(const Problem& p, const Speeds& s) {
   const bool spectrum = p.options.validation != Validation::folds;
   // Folds: five lambdas, a factor and some levels of fold_path.h each.
   const double solves = (p.options.lambda ? 1 : spectrum ? 30 : 9) + (p.classification ? 1 : 0);
-  return feature_pass_seconds(p) + n * m * m / (gram_speed * threads()) +
-         solves * m * m * m / 3 / (speed::kDouble * threads());
+  return {feature_pass_seconds(p, s) + sums_seconds(p, s), solves * factor_seconds(p, s)};
 }
 
 }  // namespace

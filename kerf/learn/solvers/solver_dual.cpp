@@ -22,13 +22,13 @@ LinearModel fit(const Problem& problem, TrainingRows& rows, FitReport& outcome) 
                   {},
                   problem.copies};
   rows.for_each([&](const TrainingRows::Block& block) {
-    const Stopwatch watch(rows.seconds().accumulate);
+    const PhaseClock watch(rows.seconds().accumulate);
     copy_rows(block.z, all.z.view().slice(block.first, block.first + block.z.rows));
     copy_rows(block.y, all.y.view().slice(block.first, block.first + block.z.rows));
     const auto more = block.weights.values();
     all.weights.insert(all.weights.end(), more.begin(), more.end());
   });
-  const Stopwatch watch(rows.seconds().solve);
+  const PhaseClock watch(rows.seconds().solve);
   return solve_dual(all, problem.classification, problem.options, rows.progress(), outcome);
 }
 
@@ -40,10 +40,10 @@ Index bytes(const Problem& p) {
          blas::factor_scratch(p.rows);
 }
 
-double seconds(const Problem& p) {
+ExpectedSeconds seconds(const Problem& p, const Speeds& s) {
   const auto n = static_cast<double>(p.rows), m = static_cast<double>(p.features);
   const double solve = p.options.lambda ? n / 3 : 9 * n;  // one lambda needs no eigenvalues
-  return feature_pass_seconds(p) + n * n * (2 * m + solve) / (speed::kDouble * threads());
+  return {feature_pass_seconds(p, s), n * n * (2 * m + solve) / s.factor};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "kerf/learn/lambda/lambda_choice.h"
 #include "kerf/learn/lambda/lambda_errors.h"
 #include "kerf/learn/quality/fit_quality.h"
+#include "kerf/learn/ridge/condition.h"
 #include "kerf/learn/rows/training_sums.h"
 #include "kerf/learn/solvers/iteration_plan.h"
 #include "kerf/learn/solvers/newton.h"
@@ -86,6 +87,7 @@ void NewtonFit::load(Newton::Point& point) {
   const auto kept = problem_.checkpoint->load("state");
   if (!kept) return;
   errors_.load(*kept->arrays);
+  note_resumed(options_, fmt::format("{} lambdas were tried before", errors_.known()), outcome_);
   Newton::Point from{kept->arrays->matrix<double>("weights"),
                      kept->arrays->vector<double>("intercept")};
   if (from.weights.rows() != point.weights.rows() || from.weights.cols() != point.weights.cols() ||
@@ -102,6 +104,7 @@ void NewtonFit::load(Newton::Point& point) {
 }
 
 double NewtonFit::choose(Newton& newton, double unit, Newton::Point& point) {
+  const PhaseClock watch(rows_.seconds().lambda);
   auto grid = parse_lambda_grid(options_.lambda_grid);
   for (const double lambda : grid) {
     KERF_REQUIRE(lambda > 0, usage, "lambda must be positive for the {} loss",
@@ -151,11 +154,11 @@ LinearModel NewtonFit::run() {
   const TrainingSums sums(cache, -1);
   const double n = sums.weight();
   {
-    const Stopwatch watch(rows_.seconds().accumulate);
+    const PhaseClock watch(rows_.seconds().accumulate);
     gram.add_kept(cache);
     gram.finish(sums.sum(), n, options_.precision);
   }
-  const Stopwatch watch(rows_.seconds().solve);
+  const PhaseClock watch(rows_.seconds().solve);
   Newton newton(cache, gram, options_.loss, score_count(problem_), rows_.progress());
   Newton::Point point = newton.zero();
   held_out_ = options_.lambda ? fold_to_hold_out(cache.folds()).value_or(-1)
@@ -180,21 +183,21 @@ LinearModel NewtonFit::run() {
   if (held_out_ < 0) outcome_.quality = accuracy(newton.held_out_scores(0), kTrainingRows);
   outcome_.passes = newton.passes();
   if (outcome_.residual > 10 * kTolerance)
-    outcome_.warnings.push_back(fmt::format(
-        "Newton's method stopped while the loss could still fall by about {:.1g} of "
-        "itself: raise {}{}",
-        outcome_.residual, spell("lambda"),
-        options_.precision == Precision::single_ ? " or take " + spell("precision", "double")
-                                                 : ""));
+    outcome_.warnings.push_back(
+        fmt::format("Newton's method stopped while the loss could still fall by about {:.1g} of "
+                    "itself: {}",
+                    outcome_.residual, rounding_advice(options_.precision, !options_.lambda)));
+  outcome_.wants_double =
+      outcome_.residual > 10 * kTolerance && options_.precision == Precision::single_;
   return model_of(cache, point);
 }
 
-double seconds(const Problem& p) {
-  constexpr double kPasses = 80, kFactors = 3;
-  const double m = static_cast<double>(p.features);
-  return feature_pass_seconds(p) + sketch_seconds(p, plan(p).form) +
-         kFactors * m * m * m / 3 / (speed::kDouble * threads()) +
-         (p.options.lambda ? 1.5 : 4) * kPasses * pass_seconds(p, plan(p).form);
+ExpectedSeconds seconds(const Problem& p, const Speeds& s) {
+  constexpr double kPasses = 35, kPassesOfChoice = 65, kFactors = 3;
+  const auto form = plan(p).form;
+  return {feature_pass_seconds(p, s),
+          sketch_seconds(p, form, s) + kFactors * factor_seconds(p, s) +
+              (kPasses + (p.options.lambda ? 0 : kPassesOfChoice)) * pass_seconds(p, form, s)};
 }
 
 }  // namespace

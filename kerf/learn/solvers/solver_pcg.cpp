@@ -27,6 +27,7 @@
 #include "kerf/learn/lambda/lambda_errors.h"
 #include "kerf/learn/quality/fit_quality.h"
 #include "kerf/learn/quality/temperature.h"
+#include "kerf/learn/ridge/condition.h"
 #include "kerf/learn/rows/fold_buffers.h"
 #include "kerf/learn/rows/training_sums.h"
 #include "kerf/learn/solvers/iteration_plan.h"
@@ -135,8 +136,8 @@ void PcgFit::read() {
   cache_.emplace(rows_, plan(problem_).form, folds_read(problem_), options_.precision,
                  sketch_->as_they_come());
   const TrainingSums all(*cache_, -1);
-  const Stopwatch watch(rows_.seconds().accumulate);
-  report(rows_.progress(), "sketch", 0, 0);
+  const PhaseClock watch(rows_.seconds().accumulate);
+  report(rows_.progress(), "sketch", 0, 0, "");
   sketch_->add_kept(*cache_);
   sketch_->finish(all.sum(), all.weight(), options_.precision);
   unit_ = sketch_->mean_diagonal() / all.weight();
@@ -184,7 +185,11 @@ void PcgFit::load() {
   const auto kept = problem_.checkpoint->load("state");
   if (!kept) return;
   errors_.load(*kept->arrays);
-  if (!kept->arrays->has("x")) return;
+  if (!kept->arrays->has("x")) {
+    note_resumed(options_, fmt::format("{} lambdas were tried before", errors_.known()), outcome_);
+    return;
+  }
+  note_resumed(options_, "from a solution on the way", outcome_);
   start_ = kept->arrays->matrix<double>("x");
   if (start_.rows() != rows_.outputs() || start_.cols() != rows_.features())
     start_ = Matrix<double>();
@@ -213,7 +218,7 @@ void PcgFit::judge(const std::vector<double>& asked) {
         directions.push_back(&cg.direction());
       }
     if (open.empty()) break;
-    report(rows_.progress(), "choosing lambda", ++passes_, 0);
+    report(rows_.progress(), "choosing lambda", ++passes_, 0, "passes");
     const Matrix<double> products =
         training.gram_times(*cache_, stacked(directions, cache_->features()).view(), false);
     for (std::size_t k = 0; k < open.size(); ++k) {
@@ -247,6 +252,7 @@ void PcgFit::judge(const std::vector<double>& asked) {
 }
 
 void PcgFit::choose() {
+  const PhaseClock watch(rows_.seconds().lambda);
   judge_ = fold_that_judges(cache_->folds());
   // Two lambdas at a time (plan).
   auto grid = parse_lambda_grid(options_.lambda_grid);
@@ -355,7 +361,7 @@ Matrix<double> PcgFit::solve(double lambda) {
   double last = std::numeric_limits<double>::infinity();
   for (;;) {
     while (passes < kMostPasses && !cg.broken() && cg.residual() > 0.5 * goal) {
-      report(rows_.progress(), "solving", ++passes, 0);
+      report(rows_.progress(), "solving", ++passes, 0, "passes");
       cg.advance(training.gram_times(*cache_, cg.direction().view(), false).view());
       save(&cg.solution());
     }
@@ -370,12 +376,12 @@ Matrix<double> PcgFit::solve(double lambda) {
   }
   outcome_.passes = passes_ + passes;
   if (outcome_.residual > 10 * goal)
-    outcome_.warnings.push_back(fmt::format(
-        "the iterations stopped at a residual of {:.2g} after {} passes: the system is "
-        "beyond {} precision; raise {}{}",
-        outcome_.residual, passes, name_of(options_.precision), spell("lambda"),
-        options_.precision == Precision::single_ ? " or take " + spell("precision", "double")
-                                                 : ""));
+    outcome_.warnings.push_back(
+        fmt::format("the iterations stopped at a residual of {:.2g} after {} passes: the system is "
+                    "beyond {} precision; {}",
+                    outcome_.residual, passes, name_of(options_.precision),
+                    rounding_advice(options_.precision, !options_.lambda)));
+  outcome_.wants_double = outcome_.residual > 10 * goal && options_.precision == Precision::single_;
   return cg.take_solution();
 }
 
@@ -399,7 +405,7 @@ std::optional<FitQuality> PcgFit::judge_training(const TrainingSums& sums,
 LinearModel PcgFit::run() {
   read();
   load();
-  const Stopwatch watch(rows_.seconds().solve);
+  const PhaseClock watch(rows_.seconds().solve);
   if (options_.lambda) {
     outcome_.lambda = *options_.lambda;
     judge_ = fold_to_hold_out(cache_->folds()).value_or(-1);
@@ -418,17 +424,16 @@ LinearModel PcgFit::run() {
   return model;
 }
 
-double seconds(const Problem& p) {
+ExpectedSeconds seconds(const Problem& p, const Speeds& s) {
   constexpr double kPasses = 18, kPassesOfChoice = 30, kPassesOfCalibration = 10, kFactors = 9;
-  const double m = static_cast<double>(p.features);
-  const double factor = m * m * m / 3 / (speed::kDouble * threads());
   // Judging a given lambda is left out, as the others leave it out: it makes no weights.
   const double more = !p.options.lambda  ? kPassesOfChoice
                       : p.classification ? kPassesOfCalibration
                                          : 0;
   const auto form = plan(p).form;
-  return feature_pass_seconds(p) + sketch_seconds(p, form) +
-         (p.options.lambda ? 1 : kFactors) * factor + (kPasses + more) * pass_seconds(p, form);
+  return {feature_pass_seconds(p, s), sketch_seconds(p, form, s) +
+                                          (p.options.lambda ? 1 : kFactors) * factor_seconds(p, s) +
+                                          (kPasses + more) * pass_seconds(p, form, s)};
 }
 
 }  // namespace

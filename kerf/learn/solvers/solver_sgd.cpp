@@ -67,6 +67,9 @@ class SgdFit {
   void hold_out(const Block& block, double& loss, double& weight);
   std::optional<double> temperature();
   double epoch(Index number);
+  std::string held_out_words() const {
+    return fmt::format("one fold of {} held out, scored during the best epoch", folds_);
+  }
   void save();
   LinearModel model_of(const SgdState& state) const;
 
@@ -138,6 +141,7 @@ void SgdFit::hold_out(const Block& block, double& loss, double& weight) {
 std::optional<double> SgdFit::temperature() {
   LeftOutScores left_out;
   rows_.for_each_input(folds_, held_out_, [&](const Block& block) {
+    const PhaseClock watch(rows_.seconds().solve);
     if (!block.held_out || left_out.enough()) return;
     batches_.in_order(block, [&](std::span<const Index> which) {
       const auto offset = batches_.multiply(block, which, best_);
@@ -160,9 +164,8 @@ double SgdFit::epoch(Index number) {
   double loss = 0, weight = 0, right = 0;
   std::optional<HeldOutRows> rows(std::in_place, HeldOutRows{.classification = classification_});
   rows_.for_each_input(folds_, held_out_, [&](const Block& block) {
-    const double features = rows_.seconds().features;
     {
-      const Stopwatch watch(rows_.seconds().solve);
+      const PhaseClock watch(rows_.seconds().solve);
       if (progress_.origin.features.empty()) prepare(block);
       if (block.held_out) {
         batches_.right = 0;
@@ -179,13 +182,11 @@ double SgdFit::epoch(Index number) {
                        falls ? progress_.rate / (1 + static_cast<double>(number)) : progress_.rate);
       }
     }
-    rows_.seconds().solve -= rows_.seconds().features - features;
   });
   KERF_REQUIRE(weight > 0, data, "the rows held out, one fold of {}, weigh nothing: take fewer {}",
                folds_, spell("folds"));
   accuracy_ = right / weight;
-  if (loss / weight < progress_.best)
-    outcome_.quality = rows->quality("one fold held out, met on the way");
+  if (loss / weight < progress_.best) outcome_.quality = rows->quality(held_out_words());
   return loss / weight;
 }
 
@@ -223,6 +224,7 @@ LinearModel SgdFit::run() {
       progress_.load(*kept->arrays, state_.weights.cols(), outputs_);
       state_.load(*kept->arrays, "now-");
       best_.load(*kept->arrays, "best-");
+      note_resumed(options_, fmt::format("{} epochs were made before", progress_.next), outcome_);
     }
   Index& number = progress_.next;
   for (Index pass = 0; pass < number; ++pass) rows_.skip_pass();
@@ -249,7 +251,7 @@ LinearModel SgdFit::run() {
   }
   outcome_.lambda = lambda_;
   outcome_.cv_error = progress_.best;
-  outcome_.validation = "one fold held out, met on the way";
+  outcome_.validation = held_out_words();
   outcome_.metric = loss_ == Loss::squared ? "mean squared error of the scaled targets"
                                            : std::string(name_of(loss_)) + " loss";
   if (classification_) outcome_.temperature = temperature();
@@ -265,10 +267,11 @@ Index bytes(const Problem& p) {
          p.features * (24 * scores + 8 * p.outputs + 4 * std::max<Index>(256, p.options.sgd.batch));
 }
 
-double seconds(const Problem& p) {
+ExpectedSeconds seconds(const Problem& p, const Speeds& s) {
   const double product = 4 * static_cast<double>(p.rows) * static_cast<double>(p.features) *
-                         static_cast<double>(score_count(p)) / (0.25 * speed::kSingle * threads());
-  return static_cast<double>(p.options.sgd.epochs) * (feature_pass_seconds(p) + product);
+                         static_cast<double>(score_count(p)) / (0.25 * s.sums);
+  const double epoch = feature_pass_seconds(p, s) + product;
+  return {epoch, static_cast<double>(p.options.sgd.epochs - 1) * epoch};
 }
 
 }  // namespace

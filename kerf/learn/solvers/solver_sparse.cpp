@@ -40,7 +40,7 @@ Rows read(TrainingRows& rows) {
 
 LinearModel fit(const Problem& p, TrainingRows& rows, FitReport& outcome) {
   const Rows all = read(rows);
-  const Stopwatch watch(rows.seconds().solve);
+  const PhaseClock watch(p.options.lambda ? rows.seconds().solve : rows.seconds().lambda);
   const MatrixView<const double> y(all.y.data(), all.x.rows(), rows.outputs());
   const auto asked = lambdas_asked(p.options);
   SparseRidgeProblem problem{all.x.view(),
@@ -57,8 +57,9 @@ LinearModel fit(const Problem& p, TrainingRows& rows, FitReport& outcome) {
   outcome.residual = solved.residual;
   if (solved.residual > 1e-4)
     outcome.warnings.push_back(
-        fmt::format("the iterations stopped at a residual of {:.2g}: raise {}", solved.residual,
-                    spell("lambda")));
+        fmt::format("the iterations stopped at a residual of {:.2g}{}", solved.residual,
+                    p.options.lambda ? ": raise " + spell("lambda")
+                                     : ": columns that repeat each other do that, leave them out"));
   // Left out with a given lambda too: probabilities are calibrated by such rows.
   const bool left_out = solved.left_out.rows() > 0;
   const std::string how =
@@ -88,10 +89,11 @@ Index bytes(const Problem& p) {
   return 3 * 8 * p.entries + sparse_ridge_bytes(p.rows, p.features, p.outputs);
 }
 
-double seconds(const Problem& p) {
+ExpectedSeconds seconds(const Problem& p, const Speeds& s) {
   constexpr double kSteps = 2000, kSpeed = 5e8;  // in all folds and lambdas; entries a second
   const auto work = static_cast<double>(p.entries + 4 * p.features);
-  return kSteps * work * static_cast<double>(p.outputs) / kSpeed;
+  return {static_cast<double>(p.rows) * s.read_row,
+          kSteps * work * static_cast<double>(p.outputs) / kSpeed};
 }
 
 }  // namespace
