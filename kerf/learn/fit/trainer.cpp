@@ -14,6 +14,7 @@
 #include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/choice/sparse_choice.h"
 #include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/fit/metric_fit.h"
 #include "kerf/learn/quality/data_warnings.h"
 #include "kerf/learn/quality/fit_quality.h"
 #include "kerf/learn/quality/fit_variance.h"
@@ -55,13 +56,14 @@ std::string data_identity(const FitJob& job, const SolverEntry& solver) {
     means += static_cast<double>(j + 1) * summary.mean[j];
     squares += static_cast<double>(j + 1) * summary.mean_square[j];
   }
-  const std::string text = fmt::format(
+  std::string text = fmt::format(
       "{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}", summary.rows,
       summary.targets, summary.classes.size(), means, squares, fingerprint_of(job),
       solver.traits.identity != nullptr ? solver.traits.identity : solver.name,
       fold_count(options, summary.rows), static_cast<int>(options.loss),
       static_cast<int>(options.class_weight), static_cast<int>(options.precision),
       static_cast<int>(options.scale));
+  if (options.learned_metric) text += fmt::format(", metric {}", name_of(options.metric));
   return solver.state_identity == nullptr ? text : text + solver.state_identity(options);
 }
 
@@ -145,6 +147,7 @@ void check_fit(const DataSummary& summary, const std::string& map, const Params&
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
                "{} fits several sizes: a checkpoint is of one, so give {} N",
                spell("features", "auto"), spell("features"));
+  check_metric(summary, map, options);
   check_target_scale(summary);
 }
 
@@ -271,7 +274,7 @@ void check_fit_memory(const FitJob& job, const std::string& map, const Params& m
   Params options = map_options;
   std::string name = map;
   if (map == kAutoMap) {  // any candidate: they differ little
-    const Scaling scaling = make_scaling(job.options.scale, job.summary);
+    const Scaling scaling = make_scaling(job.options.scale, job.summary);  // any metric
     const MapCandidate any =
         map_candidates(map_options, job.summary, scaling, may_learn_map(job.options)).front();
     name = any.map;
@@ -332,8 +335,12 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
               const Progress& progress) {
   check_fit(summary, map, map_options, options);
   const Settled settled = settle_sparse(summary, map, options, progress);
-  const FitJob job{source, summary, settled.options, memory_limit, progress};
+  FitOptions known = settled.options;
+  const FitJob job{source, summary, known, memory_limit, progress};
+  const MetricOutcome learned = map == kAutoMap ? MetricOutcome{} : metric_for_map(job);
+  known.learned_metric = learned.metric;
   FitResult result = fit_kind(job, map, map_options, settled.sparse);
+  take_metric_report(learned, result);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
   finish_fit(job, settled.sparse, result);
   return result;
