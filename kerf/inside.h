@@ -51,5 +51,6 @@
 #include "kerf/learn/fit/trainer.h"
 #include "kerf/learn/score/evaluate.h"
 #include "kerf/learn/solvers/solver.h"
+#include "kerf/model/importance.h"
 #include "kerf/model/model.h"
 #include "kerf/model/model_file.h"

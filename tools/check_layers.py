@@ -59,8 +59,9 @@ ROOMS |= {
     "learn/quality": [*LEARN, "learn/ridge", "learn/rows"],
     "learn/solvers": [*LEARN, "sketch", "learn/ridge", "learn/lambda", "learn/rows", "learn/quality"],
     "learn/choice": [*LEARN, "learn/ridge", "learn/lambda", "learn/rows", "learn/solvers"],
+    "learn/metric": [*LEARN, "learn/ridge", "learn/lambda"],
     "learn/score": LEARN,
-    "learn/fit": [*LEARN, "io/dataset", "learn/design", "learn/ridge", "learn/lambda", "learn/rows", "learn/quality", "learn/solvers", "learn/choice"],
+    "learn/fit": [*LEARN, "io/dataset", "learn/design", "learn/ridge", "learn/lambda", "learn/rows", "learn/quality", "learn/solvers", "learn/choice", "learn/metric"],
 }
 INSIGHT = ROOMS["learn/fit"] + ["learn/fit", "learn/score", "learn/design"]
 ROOMS |= {

@@ -141,7 +141,7 @@ void scale_channels(const DataSummary& summary, Scaling& scaling) {
 }  // namespace
 
 Index Scaling::apply(RowBlock& block) const {
-  if (block.is_sparse && moves_zeros(*this)) spread(block);
+  if (block.is_sparse && (metric != nullptr || moves_zeros(*this))) spread(block);
   std::atomic<Index> far_rows = 0;
   parallel_for(block.rows(), kPieceRows, [&](Index begin, Index end) {
     Index far = 0;
@@ -159,10 +159,12 @@ Index Scaling::apply(RowBlock& block) const {
         if (block.wide.rows() > 0) {
           scale_columns(*this, block.wide.row(i), nullptr);
           if (unit_rows) to_unit_length(block.wide.row(i));
+          if (metric) metric->apply(block.wide.row(i));
         }
       }
       if (scale_columns(*this, values, columns)) ++far;
       if (unit_rows) to_unit_length(values);
+      if (metric) metric->apply(values);
     }
     far_rows += far;
   });
@@ -199,6 +201,14 @@ void Scaling::widen_range(const RowBlock& block) {
 }
 
 double Scaling::typical_norm(const DataSummary& summary) const {
+  if (metric) {  // of the sample: moments of columns do not tell
+    RowBlock rows;
+    MemorySource(summary.sample.x(), {}, summary.sample.rows()).next(rows);
+    apply(rows);
+    double total = 0;
+    for (Index i = 0; i < rows.rows(); ++i) total += squared_norm(rows.dense.row(i));
+    return total > 0 ? std::sqrt(total / static_cast<double>(rows.rows())) : 1;
+  }
   if (unit_rows) return 1;
   double total = 0;
   for (std::size_t k = 0; k < summary.mean_square.size(); ++k) {

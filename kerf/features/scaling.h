@@ -16,12 +16,16 @@
 // [a, b].  A number is far outside if it is more than w outside.  Not for unit rows, images
 // and sparse rows: a word that training had once has no range.
 //
+// Last comes the learned metric, where there is one (metric.h).
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "kerf/core/options.h"
 #include "kerf/core/rows/data_summary.h"
+#include "kerf/features/metric.h"
 #include "kerf/kernels/kernel.h"
 
 namespace kerf::detail {
@@ -41,6 +45,7 @@ struct Scaling {
   /// The same before rounding, for rows in double (RowBlock::wide); empty, 0: as above.
   std::vector<double> exact_centre = {}, exact_factor = {};
   double exact_common_factor = 0;
+  std::shared_ptr<const Metric> metric = nullptr;  ///< after all that; null: none
 
   /// Scales the block's rows in place, and says how many have a number far outside the range.
   /// Sparse rows become dense where zeros do not stay zeros.

@@ -33,6 +33,11 @@ void check_consistent(const Model& model) {
   });
   KERF_REQUIRE(in_order && (scaling.lower.empty() || scaling.lower.size() == columns), data,
                "the range of its columns is not one of {} columns", columns);
+  if (const Metric* metric = scaling.metric.get())
+    KERF_REQUIRE(metric->columns() == model.recipe.in_dim && metric->columns() > 0 &&
+                     (metric->is_diagonal() || metric->factor.rows() == metric->columns()),
+                 data, "its metric is a matrix of {} x {} for {} columns", metric->factor.rows(),
+                 metric->columns(), columns);
   KERF_REQUIRE(std::isfinite(scaling.common_factor), data, "the scaling factor is not finite");
   KERF_REQUIRE(!model.images.present() || values_of(model.images.output()) == model.recipe.in_dim,
                data, "its images have {} values, its map takes {}",

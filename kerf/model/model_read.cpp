@@ -199,6 +199,8 @@ Model read_parts(const json& header, std::string_view bytes) {
     model.scaling.lower = narrowed<float>(arrays.vector<double>("lower"));
     model.scaling.upper = narrowed<float>(arrays.vector<double>("upper"));
   }
+  if (arrays.has("metric"))
+    model.scaling.metric = std::make_shared<const Metric>(arrays.matrix<double>("metric"));
   model.linear.intercept = arrays.vector<double>("intercept");
   model.linear.weights = arrays.matrix<double>("weights");
   model.rows = read_rows(arrays, model.recipe.in_dim);

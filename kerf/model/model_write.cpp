@@ -104,6 +104,7 @@ void add_arrays(const Model& model, ArrayWriter& arrays) {
     arrays.add_numbers("lower", {scaling.lower.begin(), scaling.lower.end()});
     arrays.add_numbers("upper", {scaling.upper.begin(), scaling.upper.end()});
   }
+  if (scaling.metric) arrays.add("metric", scaling.metric->factor.view());
   arrays.add("intercept", std::span(model.linear.intercept));
   arrays.add("weights", model.linear.weights.view());
   if (model.rows) add_rows(*model.rows, arrays);

@@ -8,6 +8,7 @@
 #include "kerf/core/system/memory.h"
 #include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/fit/metric_fit.h"
 #include "kerf/learn/rows/training_rows.h"
 #include "kerf/learn/solvers/fit_memory.h"
 
@@ -40,30 +41,6 @@ bool prefers_exact(const FitJob& job, const Params& map_options) {
          options.loss == Loss::squared && options.solver == kAutoSolver &&
          options.validation == Validation::folds && options.lambda_grid.empty() &&
          !options.lambda_per_target && !options.variance && options.checkpoint.empty();
-}
-
-/// A sample of the rows in random order, scaled.
-RowBlock sample_rows(const FitJob& job, Index count, const Scaling& scaling, double& seconds) {
-  const PhaseClock watch(seconds);
-  const rng::Key key = rng::Key{static_cast<std::uint64_t>(job.options.seed)}.child("map choice");
-  SampleKeeper keeper(key, count);
-  RowBlock block;
-  Index done = 0;
-  job.source.rewind();
-  while (job.source.next(block)) {
-    keeper.add(block);
-    done += block.rows();
-    report(job.progress, "sampling", done, job.summary.rows);
-  }
-  RowBlock sample = keeper.take();
-  scaling.apply(sample);
-  std::vector<std::pair<double, Index>> order;
-  for (Index i = 0; i < sample.rows(); ++i)
-    order.emplace_back(rng::uniform(key.child("order"), static_cast<std::uint64_t>(i)), i);
-  std::ranges::sort(order);
-  std::vector<Index> rows;
-  for (const auto& [rank, row] : order) rows.push_back(row);
-  return reordered(sample, rows);
 }
 
 /// Most that a fit may take: without a limit all that there is.
@@ -106,23 +83,25 @@ double expected_fit(const FitJob& job, const MapCandidate& candidate, Index feat
 /// The choice on a sample of the rows.
 MapChoice choose(const FitJob& job, std::vector<MapCandidate> candidates, const Scaling& scaling,
                  const MapChoiceOptions& options, double& read_seconds) {
-  RowBlock sample;
-  Matrix<double> targets;
+  ChoiceSample sample;
   if (candidates.size() > 1) {
     const Targets encoder(job.summary, job.options);
     const Index count = map_choice_rows(candidates, job.summary, encoder.outputs(), options);
-    sample = sample_rows(job, count, scaling, read_seconds);
-    std::vector<double> weights;
-    encoder.encode(sample, targets, weights);
-    sample.weights = std::move(weights);
+    sample = sample_for_choice(job, count, scaling, read_seconds);
   }
-  return choose_map(std::move(candidates), sample, targets.view(), job.summary.rows, options,
-                    job.progress);
+  return choose_map(std::move(candidates), sample.rows, sample.targets.view(), job.summary.rows,
+                    options, job.progress);
 }
 
-}  // namespace
+/// How rows come to the candidates.
+Scaling scaling_of(const FitJob& job) {
+  Scaling scaling = make_scaling(job.options.scale, job.summary);
+  scaling.metric = job.options.learned_metric;
+  return scaling;
+}
 
-FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
+/// The map that the sample prefers, and a fit with it.
+FitResult fit_best_map(const FitJob& job, const Params& map_options) {
   FitReport::Seconds before;
   MapChoice choice;
   std::string note;
@@ -130,7 +109,7 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   Params winner;
   {
     const PhaseClock watch(before.choose);
-    const Scaling scaling = make_scaling(job.options.scale, job.summary);
+    const Scaling scaling = scaling_of(job);
     auto candidates = map_candidates(map_options, job.summary, scaling, may_learn_map(job.options));
     MapChoiceOptions options;
     options.seed = job.options.seed;
@@ -162,6 +141,46 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
   result.report.seconds.add(before);
   result.report.map_choice = std::move(choice);
   if (!note.empty()) result.report.memory_note = note;
+  return result;
+}
+
+}  // namespace
+
+ChoiceSample sample_for_choice(const FitJob& job, Index count, const Scaling& scaling,
+                               double& read_seconds) {
+  const PhaseClock watch(read_seconds);
+  const rng::Key key = rng::Key{static_cast<std::uint64_t>(job.options.seed)}.child("map choice");
+  SampleKeeper keeper(key, count);
+  RowBlock block;
+  Index done = 0;
+  job.source.rewind();
+  while (job.source.next(block)) {
+    keeper.add(block);
+    done += block.rows();
+    report(job.progress, "sampling", done, job.summary.rows);
+  }
+  RowBlock sample = keeper.take();
+  scaling.apply(sample);
+  std::vector<std::pair<double, Index>> order;
+  for (Index i = 0; i < sample.rows(); ++i)
+    order.emplace_back(rng::uniform(key.child("order"), static_cast<std::uint64_t>(i)), i);
+  std::ranges::sort(order);
+  std::vector<Index> rows;
+  for (const auto& [rank, row] : order) rows.push_back(row);
+  ChoiceSample out{reordered(sample, rows), {}};
+  std::vector<double> weights;
+  Targets(job.summary, job.options).encode(out.rows, out.targets, weights);
+  out.rows.weights = std::move(weights);
+  return out;
+}
+
+FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
+  const MetricOutcome learned = metric_for_choice(job, map_options);
+  FitOptions options = job.options;
+  options.learned_metric = learned.metric;
+  FitResult result =
+      fit_best_map({job.source, job.summary, options, job.memory_limit, job.progress}, map_options);
+  take_metric_report(learned, result);
   return result;
 }
 

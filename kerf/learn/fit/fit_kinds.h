@@ -21,7 +21,15 @@ double exact_solve_seconds(const FitJob& job);
 /// Wrong names and values, before any work.
 void check_exact_options(const Params& options);
 
-/// --map auto: the map by map_choice.h, then a fit with it.
+/// A sample of the rows in random order, scaled, with their weights and what the regression is trained on.
+struct ChoiceSample {
+  RowBlock rows;
+  Matrix<double> targets;
+};
+ChoiceSample sample_for_choice(const FitJob& job, Index count, const Scaling& scaling,
+                               double& read_seconds);
+
+/// --map auto: the metric by metric_fit.h, the map by map_choice.h, then a fit with both.
 FitResult fit_chosen_map(const FitJob& job, const Params& map_options);
 /// The choice alone, of a map with features.
 MapChoice choose_feature_map(const FitJob& job, const Params& map_options);

@@ -73,6 +73,9 @@ void check_block_by_block(const FitOptions& options) {
   KERF_REQUIRE(options.validation == Validation::folds, usage,
                "{} needs all rows at once: it cannot be had block by block",
                spell("validation", name_of(options.validation)));
+  KERF_REQUIRE(options.metric == MetricKind::automatic || options.metric == MetricKind::none, usage,
+               "{} is learned from all rows at once: it cannot be had block by block",
+               spell("metric", name_of(options.metric)));
   KERF_REQUIRE(!options.variance, usage,
                "{} needs all rows at once: it cannot be had block by block", spell_on("variance"));
   KERF_REQUIRE(

@@ -6,6 +6,7 @@
 #include "kerf/features/automatic.h"
 #include "kerf/learn/fit/calibrate.h"
 #include "kerf/learn/solvers/solver.h"
+#include "kerf/model/importance.h"
 
 namespace kerf::detail {
 namespace {
@@ -100,6 +101,8 @@ Fitted fit_dataset(Dataset& data, const FitTask& task, const Context& context) {
   }
   result.model.images = rows->take_steps();
   result.model.encoding = data.encoding;
+  if (std::string columns = describe_importance(result.model); !columns.empty())
+    result.report.notes.push_back("columns that count in the metric: " + columns);
   result.model.training.command = task.command;
   Params& image_options = result.model.training.asked.image_options;
   image_options = task.image_options;

@@ -45,13 +45,14 @@ std::string data_identity(const FitJob& job, const SolverEntry& solver) {
     means += static_cast<double>(j + 1) * summary.mean[j];
     squares += static_cast<double>(j + 1) * summary.mean_square[j];
   }
-  const std::string text = fmt::format(
+  std::string text = fmt::format(
       "{} rows, {} targets, {} classes, {:.17g} {:.17g} {:016x}, {} {} {} {} {} {}", summary.rows,
       summary.targets, summary.classes.size(), means, squares, fingerprint_of(job),
       solver.traits.identity != nullptr ? solver.traits.identity : solver.name,
       fold_count(options, summary.rows), static_cast<int>(options.loss),
       static_cast<int>(options.class_weight), static_cast<int>(options.precision),
       static_cast<int>(options.scale));
+  if (options.learned_metric) text += fmt::format(", metric {}", name_of(options.metric));
   return solver.state_identity == nullptr ? text : text + solver.state_identity(options);
 }
 

@@ -18,6 +18,7 @@ ModelPlan plan_with(const Entry& entry, const DataSummary& summary, const std::s
                     const Params& map_options, const FitOptions& options) {
   const ScaleKind scale = resolve_scale(options.scale, summary, entry.convolves);
   Scaling scaling = make_scaling(scale, summary);
+  scaling.metric = options.learned_metric;
   Params params = complete(entry, resolve_automatic(entry, map_options, summary, scaling));
   if (options.clip && !summary.image.present()) scaling.keep_range(summary);
   return {scale, std::move(scaling), {map, std::move(params), options.seed_of_map(), summary.cols}};

@@ -14,6 +14,7 @@
 #include "kerf/learn/choice/map_choice.h"
 #include "kerf/learn/choice/sparse_choice.h"
 #include "kerf/learn/fit/fit_kinds.h"
+#include "kerf/learn/fit/metric_fit.h"
 #include "kerf/learn/quality/data_warnings.h"
 #include "kerf/learn/quality/fit_quality.h"
 #include "kerf/learn/quality/fit_variance.h"
@@ -56,6 +57,7 @@ void check_fit(const DataSummary& summary, const std::string& map, const Params&
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
                "{} fits several sizes: a checkpoint is of one, so give {} N",
                spell("features", "auto"), spell("features"));
+  check_metric(summary, map, options);
   check_target_scale(summary);
 }
 
@@ -155,7 +157,7 @@ void check_fit_memory(const FitJob& job, const std::string& map, const Params& m
   Params options = map_options;
   std::string name = map;
   if (map == kAutoMap) {  // any candidate: they differ little
-    const Scaling scaling = make_scaling(job.options.scale, job.summary);
+    const Scaling scaling = make_scaling(job.options.scale, job.summary);  // any metric
     const MapCandidate any =
         map_candidates(map_options, job.summary, scaling, may_learn_map(job.options)).front();
     name = any.map;
@@ -220,8 +222,12 @@ FitResult fit(RowSource& source, const DataSummary& summary, const std::string& 
   std::optional<PhaseClock> phase(choosing);
   const Settled settled = settle_sparse(summary, map, options, progress);
   phase.reset();
-  const FitJob job{source, summary, settled.options, memory_limit, progress};
+  FitOptions known = settled.options;
+  const FitJob job{source, summary, known, memory_limit, progress};
+  const MetricOutcome learned = map == kAutoMap ? MetricOutcome{} : metric_for_map(job);
+  known.learned_metric = learned.metric;
   FitResult result = fit_kind(job, map, map_options, settled.sparse);
+  take_metric_report(learned, result);
   result.model.training.asked = request_of(map, map_options, options, memory_limit);
   finish_fit(job, settled.sparse, result);
   result.report.seconds.choose += choosing;

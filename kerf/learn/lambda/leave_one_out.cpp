@@ -74,7 +74,7 @@ LeaveOneOut::LeaveOneOut(MatrixView<double> gram, MatrixView<const double> targe
 
 double LeaveOneOut::lambda(int step) const { return unit_ * std::pow(10.0, step / 2.0); }
 
-double LeaveOneOut::error(double lambda) {
+bool LeaveOneOut::factor(double lambda) {
   const Index n = centred_.rows;
   const double c = weight_ * lambda;
   work_.resize(n, n);
@@ -85,7 +85,22 @@ double LeaveOneOut::error(double lambda) {
       work_(i, i) += c;
     }
   });
-  if (blas::cholesky(work_.view()) != 0) return std::numeric_limits<double>::infinity();
+  return blas::cholesky(work_.view()) == 0;
+}
+
+Matrix<double> LeaveOneOut::coefficients(double lambda) {
+  if (!factor(lambda)) return {};
+  Matrix<double> solution = targets_.copy();
+  blas::cholesky_solve(work_.view(), solution.view());
+  for (Index i = 0; i < solution.rows(); ++i)
+    for (double& value : solution.row(i)) value *= direction_[i] * std::sqrt(weight_);
+  return solution;
+}
+
+double LeaveOneOut::error(double lambda) {
+  if (!factor(lambda)) return std::numeric_limits<double>::infinity();
+  const Index n = centred_.rows;
+  const double c = weight_ * lambda;
   Matrix<double> solution = targets_.copy();
   blas::cholesky_solve(work_.view(), solution.view());
   blas::triangular_inverse(work_.view());  // B^-1 = R^-1 R^-T

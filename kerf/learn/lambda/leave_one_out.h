@@ -40,8 +40,13 @@ class LeaveOneOut {
   /// Walks downhill from `start` (or from where the error is finite) in steps of `stride`; the best
   /// step and its error.
   std::pair<int, double> search(int start, int stride, int least = kFirstLambdaStep);
+  /// a of f(x) = b + sum_j a_j k(x, x_j) at lambda, rows x targets; without rows where B is singular.
+  Matrix<double> coefficients(double lambda);
 
  private:
+  /// work_ = R of B = R^T R; whether there is one.
+  bool factor(double lambda);
+
   MatrixView<double> centred_;
   Matrix<double> work_, targets_;  // targets_: S (y - mean)
   std::vector<double> direction_;  // u

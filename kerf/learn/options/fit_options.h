@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,10 @@ constexpr auto names_of(Noise) { return std::array{"leave-one-out", "likelihood"
 enum class Intervals { none, conformal };
 constexpr auto names_of(Intervals) { return std::array{"none", "conformal"}; }
 
+/// Whether columns, or directions, that matter more count more: learn/metric.
+enum class MetricKind { automatic, none, diagonal, full };
+constexpr auto names_of(MetricKind) { return std::array{"auto", "none", "diagonal", "full"}; }
+
 enum class Schedule { adagrad, inverse, constant };
 constexpr auto names_of(Schedule) { return std::array{"adagrad", "inverse", "constant"}; }
 
@@ -68,6 +73,7 @@ struct SgdOptions {
 struct FitOptions {
   ScaleKind scale = ScaleKind::automatic;
   bool clip = true;
+  MetricKind metric = MetricKind::automatic;
   std::string solver = kAutoSolver;
   Loss loss = Loss::squared;
   std::optional<double> lambda;
@@ -85,6 +91,8 @@ struct FitOptions {
   std::string checkpoint;
   double checkpoint_interval = 60;
   SgdOptions sgd;
+  /// No option: the metric that was learned before the fit; null: none.
+  std::shared_ptr<const Metric> learned_metric;
   /// No option: --map auto must come to features, because more rows will follow.
   bool needs_features = false;
   /// No option: a seed of the feature map alone (a transformer in Python has its own); none: seed.
@@ -98,6 +106,11 @@ struct FitOptions {
         "how columns are scaled; auto: images unit rows, tables standard, sparse rows the best "
         "of unit, rms and none on a sample");
     v.flag("clip", clip, "draw numbers outside a column's range in training back to it, smoothly");
+    v.choice(
+        "metric", metric,
+        "weights of columns (diagonal) or directions (full) that are learned from the rows before "
+        "the fit; auto: with " +
+            spell("map", "auto") + " the best of both and none on rows that judge, else none");
     v.choice(
         "solver", solver, solver_names(),
         "how the weights are found; auto: the one expected to be quickest in the memory given");

@@ -52,6 +52,16 @@ struct MapChoice {
   const MapCandidate& winner() const { return trials.front().candidate; }
 };
 
+/// What became of learning a metric (learn/fit/metric_fit.h).
+struct MetricReport {
+  bool taken = false;
+  std::string reason;        ///< what was learned, and what it was compared with, in words
+  double error = 0;          ///< mean squared error with it, of rows that it never saw
+  double error_without = 0;  ///< the same without
+  Index learned_rows = 0, judged_rows = 0;
+  double seconds = 0, read_seconds = 0;
+};
+
 struct FitReport {
   /// Where the time went: every second is in one of them, or in other().
   struct Seconds {
@@ -90,6 +100,7 @@ struct FitReport {
   std::vector<std::string> warnings;    ///< what the user should know about the result
   bool wants_double = false;            ///< one of them is that single precision was too little
   std::optional<MapChoice> map_choice;  ///< --map auto: what was tried and why it won
+  std::optional<MetricReport> metric_report;  ///< none: nothing was tried
   /// --features auto: every number of features tried.
   struct Growth {
     Index features;
