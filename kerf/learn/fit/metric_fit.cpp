@@ -20,8 +20,9 @@ namespace kerf::detail {
 namespace {
 
 constexpr Index kLearnRows = 1000, kJudgeRows = 2000;  // of the trials
-constexpr Index kFinalRows = 2000;                     // that the metric taken is learned from
-constexpr Index kFewestRows = 60;                      // fewer cannot tell
+constexpr Index kRivalRows = 600;   // that kernels with and without it are compared on
+constexpr Index kFinalRows = 2000;  // that the metric taken is learned from
+constexpr Index kFewestRows = 60;   // fewer cannot tell
 
 /// Rows that take part, and where the judges begin.
 struct Parts {
@@ -77,19 +78,22 @@ Rival best_kernel(const FitJob& job, const Params& map_options, const Parts& par
   scaling.metric = metric;
   if (metric) {
     for (Index i = 0; i < rows.rows(); ++i) metric->apply(rows.dense.row(i));
+    for (Index i = 0; i < rows.wide.rows(); ++i) metric->apply(rows.wide.row(i));
   }
-  const RowBlock learn = reordered(rows, std::span(order).first(parts.learn));
+  const Index count = std::min(parts.learn, kRivalRows);
+  const MetricRows targets = parts.all().slice(0, count);
+  const RowBlock learn = reordered(rows, std::span(order).first(count));
   MapChoiceOptions options;
   options.seed = job.options.seed;
   options.memory_limit = job.memory_limit;
   options.exact = true;
   const MapChoice choice =
       choose_map(map_candidates(map_options, job.summary, scaling, may_learn_map(job.options)),
-                 learn, parts.learners().y, parts.learn, options, job.progress);
+                 learn, targets.y, count, options, job.progress);
   const auto kernel = find_feature_map(choice.winner().map).kernel(choice.winner().options);
   return {choice.winner().label,
-          judged_errors(*kernel, learn.x(), rows.x().slice(parts.learn, rows.rows()),
-                        parts.learners(), parts.judges())};
+          judged_errors(*kernel, learn.x(), rows.x().slice(parts.learn, rows.rows()), targets,
+                        parts.judges())};
 }
 
 double mean_of(const std::vector<double>& values, Index targets) {

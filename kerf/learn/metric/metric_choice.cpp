@@ -15,6 +15,7 @@ namespace {
 constexpr int kMostSteps = 5;
 constexpr int kPatience = 2;           // steps without a lower error before a kernel gives up
 constexpr double kBehind = 1.5;        // times the best error: no hope after two steps
+constexpr double kNothing = 0.98;      // of the constant's error: nothing was learned in two steps
 constexpr double kLittle = 0.3;        // of the variance unexplained: the ANOVA kernel may help
 constexpr Index kMostAnovaRows = 800;  // it costs an exponential for each pair and column
 constexpr int kStartStep = -6;
@@ -45,9 +46,10 @@ double constant_error(const MetricRows& learn, const MetricRows& judge) {
   return error / static_cast<double>(judge.y.rows);
 }
 
-/// The trials of one kernel: without a step, and the best with some.  `best`: error of all so far.
+/// The trials of one kernel: without a step, and the best with some.  `constant`: error of the mean;
+/// `best`: of all so far.
 void try_kernel(MetricKernel kernel, MetricRows learn, const MetricRows& judge, bool diagonal,
-                double& best, std::vector<MetricTrial>& trials) {
+                double constant, double& best, std::vector<MetricTrial>& trials) {
   if (kernel == MetricKernel::anova) learn = learn.slice(0, std::min(learn.x.rows, kMostAnovaRows));
   MetricTrial own;
   double least = std::numeric_limits<double>::infinity();
@@ -55,7 +57,7 @@ void try_kernel(MetricKernel kernel, MetricRows learn, const MetricRows& judge, 
   MetricStart start;
   for (int step = 0, since = 0; step <= kMostSteps && since < kPatience; ++step) {
     const MetricFit fit(kernel, learn, *metric, start);
-    if (!std::isfinite(fit.error())) break;
+    if (!fit.solved()) break;
     start = fit.start();
     MetricTrial trial{kernel, step, nullptr, fit.squared_errors(judge)};
     const double error = trial.mean();
@@ -71,7 +73,8 @@ void try_kernel(MetricKernel kernel, MetricRows learn, const MetricRows& judge, 
       ++since;
     }
     best = std::min(best, error);
-    if (!next.present() || (step >= 2 && least > kBehind * best)) break;
+    if (!next.present() || (step >= 2 && (least > kBehind * best || least > kNothing * constant)))
+      break;
     metric = std::make_shared<const Metric>(std::move(next));
   }
   if (own.steps > 0) trials.push_back(std::move(own));
@@ -94,7 +97,7 @@ std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     report(progress, "learning the metric", static_cast<Index>(i), std::ssize(kernels));
     if (kernels[i] == MetricKernel::anova && best < kLittle * constant) continue;
-    try_kernel(kernels[i], learn, judge, diagonal, best, trials);
+    try_kernel(kernels[i], learn, judge, diagonal, constant, best, trials);
   }
   std::ranges::stable_sort(trials, [](const MetricTrial& a, const MetricTrial& b) {
     if ((a.steps > 0) != (b.steps > 0)) return a.steps > 0;
@@ -110,7 +113,7 @@ Metric learn_metric(MetricKernel kernel, int steps, MetricKind kind, const Metri
   for (int step = 0; step < steps; ++step) {
     report(progress, "learning the metric", step, steps);
     const MetricFit fit(kernel, rows, metric, start);
-    if (!std::isfinite(fit.error())) break;
+    if (!fit.solved()) break;
     start = fit.start();
     Metric next = metric_of(fit.gradient_moments(keeps_diagonal(kind, rows.x.cols)));
     if (!next.present()) break;

@@ -150,6 +150,7 @@ void MetricFit::try_bandwidth(double factor, bool first) {
   const double s = factor * unit_;
   Matrix<double> gram = kernel_values(kernel_, z_, z_, numbers_, s);
   LeaveOneOut problem(gram.view(), rows_.y, rows_.weights);
+  // The metric sheds noise from step to step, and with it lambda falls.
   const auto [step, error] = problem.search(first ? kStartStep : start_.lambda_step, first ? 2 : 1);
   if (error >= error_) return;
   Matrix<double> dual = problem.coefficients(problem.lambda(step));

@@ -59,7 +59,9 @@ class MetricFit {
   /// The rows must outlive it.
   MetricFit(MetricKernel kernel, const MetricRows& rows, const Metric& metric, MetricStart start);
 
-  /// Mean squared leave-one-out error; infinite: no lambda gave a solution.
+  /// Whether some lambda gave a solution.
+  bool solved() const { return dual_.rows() > 0; }
+  /// Mean squared leave-one-out error at its lambda.
   double error() const { return error_; }
   MetricStart start() const { return start_; }
   /// Squared errors of other rows, summed over targets.
