@@ -108,8 +108,8 @@ std::shared_ptr<const Metric> final_metric(const FitJob& job, const Parts& parts
   Index count = std::min(kFinalRows, parts.x.rows());
   while (count > parts.learn && metric_bytes(count, job.summary.cols, targets) > budget)
     count -= count / 8 + 1;
-  return std::make_shared<const Metric>(learn_metric(best.kernel, best.steps, job.options.metric,
-                                                     parts.all().slice(0, count), job.progress));
+  return std::make_shared<const Metric>(
+      learn_metric(best, job.options.metric, parts.all().slice(0, count), job.progress));
 }
 
 std::string in_words(const MetricTrial& trial) {

@@ -52,6 +52,7 @@ void try_kernel(MetricKernel kernel, MetricRows learn, const MetricRows& judge, 
                 double constant, double& best, std::vector<MetricTrial>& trials) {
   if (kernel == MetricKernel::anova) learn = learn.slice(0, std::min(learn.x.rows, kMostAnovaRows));
   MetricTrial own;
+  std::vector<MetricStart> path;
   double least = std::numeric_limits<double>::infinity();
   auto metric = std::make_shared<const Metric>();
   MetricStart start;
@@ -59,7 +60,8 @@ void try_kernel(MetricKernel kernel, MetricRows learn, const MetricRows& judge, 
     const MetricFit fit(kernel, learn, *metric, start);
     if (!fit.solved()) break;
     start = fit.start();
-    MetricTrial trial{kernel, step, nullptr, fit.squared_errors(judge)};
+    path.push_back(start);
+    MetricTrial trial{kernel, step, nullptr, fit.squared_errors(judge), path};
     const double error = trial.mean();
     Metric next = metric_of(fit.gradient_moments(diagonal));
     if (step == 0) {
@@ -95,7 +97,7 @@ std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows
   double best = std::numeric_limits<double>::infinity();
   const double constant = constant_error(learn, judge);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    report(progress, "learning the metric", static_cast<Index>(i), std::ssize(kernels));
+    report(progress, "learning a metric", static_cast<Index>(i), std::ssize(kernels), "kernels");
     if (kernels[i] == MetricKernel::anova && best < kLittle * constant) continue;
     try_kernel(kernels[i], learn, judge, diagonal, constant, best, trials);
   }
@@ -106,15 +108,15 @@ std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows
   return trials;
 }
 
-Metric learn_metric(MetricKernel kernel, int steps, MetricKind kind, const MetricRows& rows,
+Metric learn_metric(const MetricTrial& trial, MetricKind kind, const MetricRows& rows,
                     const Progress& progress) {
   Metric metric;
-  MetricStart start;
-  for (int step = 0; step < steps; ++step) {
-    report(progress, "learning the metric", step, steps);
-    const MetricFit fit(kernel, rows, metric, start);
+  for (int step = 0; step < trial.steps; ++step) {
+    report(progress, "learning it from more rows", step, trial.steps, "steps");
+    MetricStart start = trial.path[static_cast<std::size_t>(step)];
+    start.search = false;  // n times lambda hardly depends on n
+    const MetricFit fit(trial.kernel, rows, metric, start);
     if (!fit.solved()) break;
-    start = fit.start();
     Metric next = metric_of(fit.gradient_moments(keeps_diagonal(kind, rows.x.cols)));
     if (!next.present()) break;
     metric = std::move(next);
@@ -168,7 +170,7 @@ bool clearly_less(const std::vector<double>& a, const std::vector<double>& b) {
 
 Index metric_bytes(Index rows, Index columns, Index targets) {
   // Distances, the kernel, its factor and slopes; rows before and after the metric, gradients, sums.
-  return 8 * rows * (4 * rows + 6 * columns + 6 * targets) + 8 * 4 * columns * columns +
+  return 8 * rows * (5 * rows + 6 * columns + 6 * targets) + 8 * 4 * columns * columns +
          blas::factor_scratch(rows);
 }
 

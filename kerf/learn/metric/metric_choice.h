@@ -29,6 +29,7 @@ struct MetricTrial {
   int steps = 0;
   std::shared_ptr<const Metric> metric;  ///< without steps: none
   std::vector<double> errors;            ///< squared, of each row that judged
+  std::vector<MetricStart> path;         ///< bandwidth and lambda of each fit on the way
 
   double mean() const;
 };
@@ -42,8 +43,8 @@ inline constexpr Index kMostMetricColumns = 4096;
 std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows& judge,
                                        MetricKind kind, const Progress& progress);
 
-/// So many steps on these rows.
-Metric learn_metric(MetricKernel kernel, int steps, MetricKind kind, const MetricRows& rows,
+/// The steps of a trial on these rows, with the bandwidths and lambdas that it found.
+Metric learn_metric(const MetricTrial& trial, MetricKind kind, const MetricRows& rows,
                     const Progress& progress);
 
 /// Squared errors of rows that a kernel ridge regression on other rows, lambda by leave-one-out, makes.
