@@ -80,7 +80,7 @@ TEST(MetricFit, GradientsAreThoseOfDifferences) {
   }
   for (const MetricKernel kernel : {MetricKernel::laplacian, MetricKernel::gaussian,
                                     MetricKernel::laplacian_l2, MetricKernel::anova})
-    for (const Metric* metric : {static_cast<const Metric*>(nullptr), &diagonal, &full}) {
+    for (const Metric* metric : std::initializer_list<const Metric*>{nullptr, &diagonal, &full}) {
       if (metric == &full && !is_radial(kernel)) continue;
       const Metric none;
       const MetricFit fit(kernel, data.rows(), metric == nullptr ? none : *metric, {});
