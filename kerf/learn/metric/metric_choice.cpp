@@ -113,9 +113,7 @@ Metric learn_metric(const MetricTrial& trial, MetricKind kind, const MetricRows&
   Metric metric;
   for (int step = 0; step < trial.steps; ++step) {
     report(progress, "learning it from more rows", step, trial.steps, "steps");
-    MetricStart start = trial.path[static_cast<std::size_t>(step)];
-    start.search = false;  // n times lambda hardly depends on n
-    const MetricFit fit(trial.kernel, rows, metric, start);
+    const MetricFit fit(trial.kernel, rows, metric, trial.path[static_cast<std::size_t>(step)]);
     if (!fit.solved()) break;
     Metric next = metric_of(fit.gradient_moments(keeps_diagonal(kind, rows.x.cols)));
     if (!next.present()) break;

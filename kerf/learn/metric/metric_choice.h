@@ -43,7 +43,7 @@ inline constexpr Index kMostMetricColumns = 4096;
 std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows& judge,
                                        MetricKind kind, const Progress& progress);
 
-/// The steps of a trial on these rows, with the bandwidths and lambdas that it found.
+/// The steps of a trial on these rows, with its bandwidths, and lambdas near its own.
 Metric learn_metric(const MetricTrial& trial, MetricKind kind, const MetricRows& rows,
                     const Progress& progress);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
 #include "kerf/core/random/random.h"
 #include "kerf/core/system/parallel.h"
@@ -152,17 +151,14 @@ void MetricFit::try_bandwidth(double factor, bool first) {
   const Matrix<double> gram = kernel_values(kernel_, z_, z_, numbers_, s);
   Matrix<double> centred = gram.copy();
   LeaveOneOut problem(centred.view(), rows_.y, rows_.weights);
-  int step = start_.lambda_step;
-  double error = 0;
   // The metric sheds noise from step to step, and with it lambda falls.
-  if (start_.search)
-    std::tie(step, error) = problem.search(first ? kStartStep : step, first ? 2 : 1);
+  const auto [step, error] = problem.search(first ? kStartStep : start_.lambda_step, first ? 2 : 1);
   if (error >= error_) return;
   Matrix<double> dual = problem.coefficients(problem.lambda(step));
   if (dual.rows() == 0) return;
   error_ = error;
   bandwidth_ = s;
-  start_ = {factor, step, start_.search};
+  start_ = {factor, step};
   dual_ = std::move(dual);
   // b = mean of y - K a
   Matrix<double> fitted(gram.rows(), dual_.cols());

@@ -52,7 +52,6 @@ struct MetricRows {
 struct MetricStart {
   double bandwidth = 0;  ///< in units of the median distance; 0: the best of some
   int lambda_step = 0;   ///< leave_one_out.h; with the bandwidth
-  bool search = true;    ///< whether another lambda may be better
 };
 
 class MetricFit {
@@ -62,7 +61,7 @@ class MetricFit {
 
   /// Whether some lambda gave a solution.
   bool solved() const { return dual_.rows() > 0; }
-  /// Mean squared leave-one-out error at its lambda; 0 where none was searched for.
+  /// Mean squared leave-one-out error at its lambda.
   double error() const { return error_; }
   MetricStart start() const { return start_; }
   /// Squared errors of other rows, summed over targets.
