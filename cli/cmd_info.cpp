@@ -21,6 +21,13 @@ std::string what_is_stored(const Model& model) {
   return stored;
 }
 
+/// How much each column counts in the learned metric, as parts of 1; null: the model has none.
+Json importance_json(const Model& model) {
+  Json json;
+  for (const ColumnImportance& column : column_importance(model)) json[column.name] = column.share;
+  return json;
+}
+
 /// Whether `predict --interval` can be had, and of which kind.
 Json intervals_json(const Model& model) {
   if (!model.conformal && !model.variance) return {};
@@ -45,6 +52,7 @@ Json info_json(const Model& model, const std::string& path) {
                {"metric", training.cv_error ? Json(training.metric) : Json()},
                {"quality", quality_json(training.quality)},
                {"intervals", intervals_json(model)},
+               {"importance", importance_json(model)},
                {"command", training.command},
                {"asked", Json(training.asked.to_json())},
                {"version", training.version}};
@@ -118,6 +126,9 @@ void run_info(const std::string& path, const Common& common) {
                                              printable(training.metric), *training.cv_error)
                                : ", as given");
   if (training.quality) fmt::print("{}  {}\n", bold("quality "), describe(*training.quality));
+  if (const std::string columns = describe_importance(model); !columns.empty())
+    fmt::print("{}  {}: {}\n", bold("metric  "),
+               model.scaling.metric->is_diagonal() ? "diagonal" : "full", columns);
   if (const std::string intervals = describe_intervals(model); !intervals.empty())
     fmt::print("{}  {}\n", bold("interval"), intervals);
   fmt::print("{}  {} and {} weights\n", bold("stored  "), what_is_stored(model),

@@ -19,7 +19,7 @@ std::vector<ColumnImportance> column_importance(const Model& model) {
                                  : column.role == Role::category ? column.levels.size()
                                                                  : 0;
       if (inputs == 0) continue;
-      columns.push_back({column_label(column.name, static_cast<Index>(c)), 0});
+      columns.push_back({column.name.empty() ? fmt::format("column {}", c) : column.name, 0});
       for (std::size_t k = 0; k < inputs && next < shares.size(); ++k)
         columns.back().share += shares[next++];
     }

@@ -264,6 +264,14 @@ py::object request_of(const FitRequest& asked) {
       py::arg("class_weights") = asked.class_weights, py::arg("memory_limit") = asked.memory_limit);
 }
 
+/// A share for each column; None without a metric.
+py::object importance_of(const Model& model) {
+  if (!model.scaling.metric) return py::none();
+  std::vector<double> shares;
+  for (const ColumnImportance& column : column_importance(model)) shares.push_back(column.share);
+  return py::array_t<double>(static_cast<py::ssize_t>(shares.size()), shares.data());
+}
+
 /// Which intervals the model has: None for none.
 py::object intervals_of(const Model& model) {
   if (!model.conformal && !model.variance) return py::none();
@@ -276,19 +284,19 @@ py::object intervals_of(const Model& model) {
 py::dict describe_model(const TrainedModel& self) {
   const Model& model = self.model();
   const TrainingRecord& training = model.training;
-  py::dict all(py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
-               py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
-               py::arg("task") = name_of(model.task), py::arg("classes") = model.classes,
-               py::arg("outputs") = model.outputs(), py::arg("sparse") = model.is_sparse,
-               py::arg("version") = training.version, py::arg("command") = training.command,
-               py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
-               py::arg("cv_error") = training.cv_error ? py::object(py::float_(*training.cv_error))
-                                                       : py::object(py::none()),
-               py::arg("validation") = training.validation,
-               py::arg("asked") = request_of(training.asked),
-               py::arg("has_checkpoint") = !training.identity.empty(),
-               py::arg("quality") = quality_of(training.quality),
-               py::arg("intervals") = intervals_of(model));
+  py::dict all(
+      py::arg("map") = model.recipe.map, py::arg("options") = model.recipe.options,
+      py::arg("seed") = model.recipe.seed, py::arg("in_dim") = model.input_columns(),
+      py::arg("task") = name_of(model.task), py::arg("classes") = model.classes,
+      py::arg("outputs") = model.outputs(), py::arg("sparse") = model.is_sparse,
+      py::arg("version") = training.version, py::arg("command") = training.command,
+      py::arg("rows") = training.rows, py::arg("lambda") = training.lambda,
+      py::arg("cv_error") =
+          training.cv_error ? py::object(py::float_(*training.cv_error)) : py::object(py::none()),
+      py::arg("validation") = training.validation, py::arg("asked") = request_of(training.asked),
+      py::arg("has_checkpoint") = !training.identity.empty(),
+      py::arg("quality") = quality_of(training.quality), py::arg("intervals") = intervals_of(model),
+      py::arg("importance") = importance_of(model));
   if (model.encoding) {
     const auto parsed = py::module_::import("json").attr("loads")(columns_json(*model.encoding));
     all.attr("update")(parsed);

@@ -53,7 +53,7 @@ class Blocks:
             return "map='exact' needs all rows at once: take a feature map"
         if map in MAPS and MAPS[map]["learned"]:
             return f"the map {map!r} is learned from the rows and needs all of them at once"
-        allowed = {"loss": ("squared",), "solver": ("auto", *_BLOCK_BY_BLOCK), "validation": ("folds",), "variance": (False,), "intervals": ("none",), "class_weight": (None, "none")}
+        allowed = {"loss": ("squared",), "solver": ("auto", *_BLOCK_BY_BLOCK), "validation": ("folds",), "variance": (False,), "intervals": ("none",), "metric": ("auto", "none"), "class_weight": (None, "none")}
         for name, values in allowed.items():
             value = getattr(self, name, values[0])
             if value is not None and value not in values and not isinstance(value, dict):

@@ -181,6 +181,14 @@ class _Learner(Blocks, BaseEstimator):
         return self._in_order(weights.T) if self._outputs_2d else weights[:, 0]
 
     @property
+    def feature_importances_(self):
+        """How much each column of X counts in the learned metric, as parts of 1.  AttributeError for a model without one."""
+        shares = self._fitted().describe()["importance"]
+        if shares is None:
+            raise AttributeError("this model has no learned metric (metric='none', or none was better): sklearn.inspection.permutation_importance works for any model")
+        return shares
+
+    @property
     def intercept_(self):
         intercept = self._fitted().intercept
         return self._in_order(intercept) if self._outputs_2d else float(intercept[0])

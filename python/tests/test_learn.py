@@ -323,3 +323,40 @@ def test_select_has_the_ridge_of_the_rows_that_are_chosen():
 
     rows = list(kerf.select(map, X, budget, lambda_=penalty))
     assert rows == oracle(budget * penalty) != oracle(len(X) * penalty)
+
+
+def test_importance_of_columns():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(400, 8))
+    y = np.sin(2 * X[:, 3]) * X[:, 5] + 0.05 * draw.normal(size=400)
+    for metric in ("auto", "diagonal", "full"):
+        options = {"map": "auto"} if metric == "auto" else {"map": "rff", "features": 256}
+        model = kerf.KernelRidge(metric=metric, **options).fit(X, y)
+        assert model.feature_importances_.shape == (8,) and abs(model.feature_importances_.sum() - 1) < 1e-12
+        assert set(np.argsort(model.feature_importances_)[-2:]) == {3, 5}, metric
+        assert model.score(X, y) > 0.9
+    plain = kerf.KernelRidge(map="rff", features=256).fit(X, y)
+    assert not hasattr(plain, "feature_importances_")
+
+
+def test_a_metric_survives_its_file(tmp_path):
+    draw = np.random.default_rng(1)
+    X = draw.normal(size=(300, 4))
+    y = np.sin(2 * X[:, 1]) + 0.1 * draw.normal(size=300)
+    model = kerf.KernelRidge(map="rff", features=128, metric="full").fit(X, y)
+    model.save(tmp_path / "m.kerf")
+    again = kerf.load(tmp_path / "m.kerf")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+    assert again.get_params()["metric"] == "full"
+    # Rows one by one, sparse rows, other thread counts: the same numbers.
+    np.testing.assert_array_equal(np.concatenate([model.predict(X[i:i + 1]) for i in range(20)]), model.predict(X[:20]))
+    sparse = pytest.importorskip("scipy.sparse")
+    np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), model.predict(X))
+    one = kerf.KernelRidge(map="rff", features=128, metric="full", n_jobs=1).fit(X, y)
+    np.testing.assert_array_equal(one.predict(X), model.predict(X))
+
+
+def test_blocks_have_no_metric():
+    with pytest.raises((ValueError, AttributeError), match="metric"):
+        kerf.KernelRidge(map="rff", features=64, metric="full").partial_fit(np.ones((5, 2)), np.arange(5.0))
