@@ -136,7 +136,7 @@ def test_memory_does_not_grow_with_rows(kerf, tmp_path):
         (tmp_path / "t.csv").write_text("".join(f"{line},{i % 977}.5\n" for i in range(rows)))
         options = ["--map", "rff", "--solver", "cholesky", "--features", "256", "--lambda", "1e-6", "--task", "regression", "--json"]
         peaks.append(kerf("fit", "t.csv", "-o", "t.kerf", *options, env=quiet).json["peak_memory_bytes"])
-    assert peaks[1] < 1.05 * peaks[0]
+    assert peaks[1] < peaks[0] + (4 << 20)  # what the heap keeps differs by some MB; the rows alone would be 15 MB, their features 180
 
 
 def test_help_teaches(kerf):

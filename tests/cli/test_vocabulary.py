@@ -6,7 +6,7 @@ from conftest import DATA
 
 def test_auto_is_a_map_of_every_command_that_takes_one(kerf, tmp_path):
     wine = DATA / "wine_train.csv"
-    fit = kerf("fit", wine, "--features", "64", "--json").json  # with features, not the kernel itself
+    fit = kerf("fit", wine, "--features", "64", "--metric", "none", "--json").json  # with features, not the kernel itself; these commands choose without a metric
     assert kerf("transform", wine, "--map", "auto", "--features", "64", "-o", "z.npy", "--json").json["options"] == fit["options"]
     assert kerf("transform", wine, "--model", "model.kerf", "-o", "m.npy").code == 0
     assert np.load(tmp_path / "z.npy").tobytes() == np.load(tmp_path / "m.npy").tobytes()
