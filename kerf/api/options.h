@@ -35,6 +35,7 @@ struct DataOptions {
 struct FitOptions {
   Text scale = {};  ///< how columns are scaled; auto: images unit rows, tables standard, sparse rows the best of unit, rms and none on a sample: auto|standard|channel|rms|unit|none [auto]
   Flag clip = {};  ///< draw numbers outside a column's range in training back to it, smoothly [true]
+  Text metric = {};  ///< weights of columns (diagonal) or directions (full) that are learned from the rows before the fit; auto: with map = auto the best of both and none on rows that judge, else none: auto|none|diagonal|full [auto]
   Text solver = {};  ///< how the weights are found; auto: the one expected to be quickest in the memory given: auto|cholesky|dual|pcg|newton|sgd|sparse [auto]
   Text loss = {};  ///< squared: regression, and classes by regression; logistic, squared-hinge: classes: squared|logistic|squared-hinge [squared]
   Number lambda = {};  ///< ridge penalty: minimise mean squared error + lambda |w|^2; auto: cross-validation [auto]
@@ -57,7 +58,7 @@ struct FitOptions {
   Count batch = {};  ///< sgd: rows of a step [256]
   Count patience = {};  ///< sgd: epochs without a lower held-out loss before it stops (0: never stops early) [2]
 
-  Params params() const { return given({{"scale", scale}, {"clip", clip}, {"solver", solver}, {"loss", loss}, {"lambda", lambda}, {"lambda-grid", lambda_grid}, {"lambda-per-target", lambda_per_target}, {"validation", validation}, {"folds", folds}, {"class-weight", class_weight}, {"precision", precision}, {"seed", seed}, {"variance", variance}, {"noise", noise}, {"intervals", intervals}, {"calibration-part", calibration_part}, {"checkpoint", checkpoint}, {"checkpoint-interval", checkpoint_interval}, {"schedule", schedule}, {"learning-rate", learning_rate}, {"epochs", epochs}, {"batch", batch}, {"patience", patience}}); }
+  Params params() const { return given({{"scale", scale}, {"clip", clip}, {"metric", metric}, {"solver", solver}, {"loss", loss}, {"lambda", lambda}, {"lambda-grid", lambda_grid}, {"lambda-per-target", lambda_per_target}, {"validation", validation}, {"folds", folds}, {"class-weight", class_weight}, {"precision", precision}, {"seed", seed}, {"variance", variance}, {"noise", noise}, {"intervals", intervals}, {"calibration-part", calibration_part}, {"checkpoint", checkpoint}, {"checkpoint-interval", checkpoint_interval}, {"schedule", schedule}, {"learning-rate", learning_rate}, {"epochs", epochs}, {"batch", batch}, {"patience", patience}}); }
 };
 
 /// Steps of images before scaling, in this order.
