@@ -335,6 +335,8 @@ class KernelRidge(_Learner):
         precision: Literal["single", "double"] = ...,
         variance: bool = ...,
         noise: Literal["leave-one-out", "likelihood"] = ...,
+        intervals: Literal["none", "conformal"] = ...,
+        calibration_part: float | Literal["auto"] = ...,
         checkpoint: str = ...,
         checkpoint_interval: float = ...,
         schedule: Literal["adagrad", "inverse", "constant"] = ...,
@@ -342,7 +344,11 @@ class KernelRidge(_Learner):
         epochs: int = ...,
         batch: int = ...,
         patience: int = ...,
-        missing: Literal["error", "mean", "drop"] = ...,
+        categorical: str | Sequence[str | int | float] | None = ...,
+        decimal: str = ...,
+        dates: Literal["auto", "dmy", "mdy"] = ...,
+        missing: Literal["error", "mean", "drop", "indicator"] = ...,
+        na: str | Sequence[str | int | float] | None = ...,
         max_levels: int = ...,
         crop: str = ...,
         per_image: bool = ...,
@@ -361,6 +367,7 @@ class KernelRidge(_Learner):
         memory_limit: int | str | None = ...,
         progress: bool | Callable[[str, int, int], None] = ...) -> None: ...
     def predict(self, X: Any, return_std: bool = ...) -> Any: ...
+    def predict_interval(self, X: Any, level: float = ...) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = ...) -> KernelRidge: ...
 
 class KernelClassifier(_Learner):
@@ -420,6 +427,8 @@ class KernelClassifier(_Learner):
         precision: Literal["single", "double"] = ...,
         variance: bool = ...,
         noise: Literal["leave-one-out", "likelihood"] = ...,
+        intervals: Literal["none", "conformal"] = ...,
+        calibration_part: float | Literal["auto"] = ...,
         checkpoint: str = ...,
         checkpoint_interval: float = ...,
         schedule: Literal["adagrad", "inverse", "constant"] = ...,
@@ -427,7 +436,11 @@ class KernelClassifier(_Learner):
         epochs: int = ...,
         batch: int = ...,
         patience: int = ...,
-        missing: Literal["error", "mean", "drop"] = ...,
+        categorical: str | Sequence[str | int | float] | None = ...,
+        decimal: str = ...,
+        dates: Literal["auto", "dmy", "mdy"] = ...,
+        missing: Literal["error", "mean", "drop", "indicator"] = ...,
+        na: str | Sequence[str | int | float] | None = ...,
         max_levels: int = ...,
         crop: str = ...,
         per_image: bool = ...,
@@ -449,4 +462,5 @@ class KernelClassifier(_Learner):
     def predict(self, X: Any) -> NDArray[Any]: ...
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> KernelClassifier: ...
     def predict_proba(self, X: Any) -> NDArray[numpy.float64]: ...
+    def predict_set(self, X: Any, level: float = ...) -> NDArray[numpy.bool_]: ...
     def decision_function(self, X: Any) -> NDArray[numpy.float64]: ...
