@@ -292,7 +292,8 @@ TEST(SharedData, EverySetLoadsSlow) {
       options = {.target = "arr_delay", .drop = "tailnum,time_hour", .missing = Missing::drop};
     const DataSummary summary = open_dataset({entry.path().string()}, options, rng::Key{1}).summary;
     EXPECT_GT(summary.rows, 0);
-    if (entry.path().parent_path().filename() == "uci_fd") {
+    // The moves to a mate are whole numbers in order: classes only if somebody says so.
+    if (entry.path().parent_path().filename() == "uci_fd" && name != "chess-krvk.csv.gz") {
       EXPECT_EQ(summary.task, Task::classification) << summary.task_reason;
     }
     if (name == "a9a.gz") {

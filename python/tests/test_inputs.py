@@ -205,19 +205,23 @@ def test_masked_and_complex_targets_and_weights():
             ridge.fit(X, Y, sample_weight=wrong)
 
 
-def test_dates_are_refused_whatever_stands_beside_them():
+@pytest.mark.filterwarnings("ignore:'d' holds dates")
+def test_dates_are_numbers_in_frames_whatever_stands_beside_them():
     pd = pytest.importorskip("pandas")
     day = pd.date_range("2020", periods=40)
-    for dates in (day, day.tz_localize("UTC"), day - day[0], day.to_period("D")):
-        for rows in (frame(d=dates), frame(d=dates, word="x")):
-            with pytest.raises(ValueError, match="column 'd' of X holds dates"):
-                kerf.KernelRidge(map="rff", features=16).fit(rows, Y)
+    for word in ({}, {"word": "x"}):
+        models = [kerf.KernelRidge(map="rff", features=16).fit(frame(d=dates, **word), Y) for dates in (day, day.to_period("D"), [d.date() for d in day], day.strftime("%d.%m.%Y"))]
+        for model in models:
+            assert np.array_equal(model.predict(frame(d=day, **word)), models[0].predict(frame(d=day, **word)))
+        zoned = kerf.KernelRidge(map="rff", features=16).fit(frame(d=day.tz_localize("UTC"), **word), Y)
+        assert np.array_equal(zoned.predict(frame(d=day.tz_localize("UTC").tz_convert("Asia/Tokyo"), **word)), models[0].predict(frame(d=day, **word)))
+        with pytest.raises(ValueError, match="column 'd' of X holds lengths of time"):
+            kerf.KernelRidge(map="rff", features=16).fit(frame(d=day - day[0], **word), Y)
+    assert kerf.RFF(features=16, random_state=1).fit_transform(frame(d=day)).shape == (40, 16)
     with pytest.raises(ValueError, match="X holds dates"):
         kerf.RFF(features=16).fit(day.to_numpy()[:, None])
     with pytest.raises(ValueError, match="y holds dates"):
         kerf.KernelRidge(map="rff", features=16).fit(X, day.to_series())
-    with pytest.raises(ValueError, match="column 'd' is taken for numbers"):
-        kerf.KernelRidge(map="rff", features=16).fit(frame(d=[d.date() for d in day], word="x"), Y)
 
 
 def test_nullable_columns_are_numbers_or_missing():

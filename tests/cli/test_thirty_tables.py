@@ -100,7 +100,7 @@ MEND = [  # name, text, what the message says, the options in it that mend the t
     ("a word for missing", beside(some(["unknown"], B)), "'unknown' in 'x', where the other cells are numbers", ["--na", "unknown", "--missing", "mean"]),
     ("words among codes", beside(some(["other"], lambda i: str(101 + i % 3))), "'other' in 'x', where the other cells are numbers", ["--categorical", "x"]),
     ("an empty column", beside(lambda i: "NA"), "all values of 'x' are missing", ["--drop", "x"]),
-    ("a class called None", table({"a": A, "b": B, "kind": pick("None", "mild", "severe")}), "the value of 'kind' is missing ('None'; --na = if that is a word)", ["--na", "="]),
+    ("a class called None", table({"a": A, "b": B, "kind": pick("None", "mild", "severe")}), "the value of 'kind' (16 such cells) is missing ('None')", ["--na", "="]),
     ("dollars and euros", beside(lambda i: f"${i}" if i % 2 else f"€{i}"), "different units", ["--drop", "x"]),
     ("a date as target", table({"a": A, "b": B, "when": day("%Y-%m-%d")}), "the target 'when' holds dates or times", ["--target", "b"]),
     ("marks with a comma as target", table({"a": comma(1), "y": comma(2)}, delimiter=";"), "has a decimal comma", ["--decimal", ","]),

@@ -122,7 +122,8 @@ TEST_F(ColumnFormsTest, DatesOfMemoryAreThoseOfFiles) {
   const std::vector<std::int64_t> micros = {19723 * kDay, std::numeric_limits<std::int64_t>::min(),
                                             -kDay / 2 + 500000};
   const std::vector<double> x = {1, 2, 3}, y = {1.5, 2.5, 0.5};
-  io::MemoryTable table{.rows = 3};
+  io::MemoryTable table;
+  table.rows = 3;
   table.parts = {io::MomentArray{micros}, io::NumberArray{reinterpret_cast<const char*>(x.data()),
                                                           io::ElementType::f64, 1, 8, 8}};
   table.names = {"when", "x", "y"};
@@ -158,7 +159,8 @@ TEST_F(ColumnFormsTest, WordsOfMemoryThatAreDigitsStayWords) {
   const auto levels = [](std::vector<std::string> words, bool stay) {
     const std::vector<std::int32_t> codes = {0, 1, 2};
     const std::vector<double> y = {1.5, 2.5, 0.5};
-    io::MemoryTable table{.rows = 3};
+    io::MemoryTable table;
+    table.rows = 3;
     table.parts = {io::WordArray{std::move(words), codes, stay}};
     table.targets = {y.data(), 3, 1};
     const Dataset data = open_dataset(
@@ -183,11 +185,12 @@ TEST_F(ColumnFormsTest, DecimalCommasAreThoseOfTheModel) {
 }
 
 TEST_F(ColumnFormsTest, LabelsWithADecimalComma) {
-  DataOptions options{.labels = folder_.write("labels.txt", "1,5\n2,5\n1,5\n3,5\n")};
+  DataOptions options{.labels =
+                          folder_.write("labels.txt", "\"1,5\"\n\"2,5\"\n\"1,5\"\n\"3,5\"\n")};
   EXPECT_THAT(error_of([&] { open("1;2\n2;4\n3;3\n4;5\n", options); }),
               HasSubstr("decimal = , reads decimal commas"));
   options.decimal = ",";
-  options.target = "last";
+  folder_.write("labels.txt", "1,5\n2,5\n1,5\n3,5\n");
   EXPECT_EQ(gather(*open("1;2\n2;4\n3;3\n4;5\n", options).source).targets(1, 0), 2.5);
 }
 
@@ -287,6 +290,14 @@ TEST_F(ColumnFormsTest, WholeNumbersAreClassesIfTheyLieLikeCodes) {
   };
   // Letters by their number, some more frequent than others; labels of ten; codes far apart.
   EXPECT_THAT(task(with_target([](int i) { return i % 26; })), HasSubstr("classes"));
+  // Of the diagnoses 1 .. 16 some never occur, and the first does most often.
+  EXPECT_THAT(task(with_target([](int i) {
+                constexpr int kRows[] = {245, 44, 15, 15, 13, 25, 3, 2, 9, 50, 0, 0, 0, 4, 5, 22};
+                int k = 0;
+                for (i %= 452; i >= kRows[k]; ++k) i -= kRows[k];
+                return k + 1;
+              })),
+              HasSubstr("classes"));
   EXPECT_THAT(task(with_target([](int i) { return i % 2 ? i % 24 : i % 5 * 5; })),
               HasSubstr("classes"));
   EXPECT_THAT(task(with_target([](int i) { return 1000 + i % 12 * i % 12 * 97; })),
@@ -309,7 +320,14 @@ TEST_F(ColumnFormsTest, OddLayoutsOfTables) {
   const Dataset named = open("a y\nfirst 1 0.5\n\"the second\" 3 1.5\nthird 4 1\n");
   EXPECT_THAT(named.notes, ElementsAre(HasSubstr("as R writes it")));
   EXPECT_THAT(inputs(named.encoding, "a\nx,7\ny,8\n"), ElementsAre(7));
-  EXPECT_THAT(error_of([&] { open("a,y\nr1,1,0.5\nr2,2\nr3,3,1\n"); }), HasSubstr("2 cells"));
+  std::string long_one = "a,y\n";
+  for (int i = 0; i < 300; ++i) long_one += "r,1,0.5\n";
+  EXPECT_THAT(error_of([&] { open(long_one + "r,2\n"); }),
+              HasSubstr("2 cells, but the first row has 2 names, for all cells but the first"));
+  // Rows of dates and amounts have no header, names above them are one, and dates may be names.
+  EXPECT_THAT(open("2024-01-31,$1\n2024-02-01,$2\n2024-02-03,$1\n").encoding.columns[0].name, "");
+  EXPECT_THAT(open("d,p\n2024-01-31,$1\n2024-02-01,2\n").encoding.columns[0].name, "d");
+  EXPECT_THAT(open("2024-01-31,2024-02-01\n1,2.5\n2,3.5\n").encoding.columns[0].name, "2024-01-31");
 }
 
 }  // namespace

@@ -140,9 +140,12 @@ void read_forms(const json& object, Encoding& encoding) {
     for (const auto j : object.at("indicators").get<std::vector<std::int64_t>>())
       column_at(encoding, fmt::to_string(j)).indicator = true;
   if (object.contains("amounts"))
-    for (const auto& [at, unit] : object.at("amounts").items())
-      column_at(encoding, at).form = {.kind = ColumnForm::Kind::amount,
-                                      .unit = unit.get<std::string>()};
+    for (const auto& [at, unit] : object.at("amounts").items()) {
+      EncodedColumn& column = column_at(encoding, at);
+      if (column.role != Role::number && column.role != Role::target)
+        fail_json("only numbers are amounts");
+      column.form = {.kind = ColumnForm::Kind::amount, .unit = unit.get<std::string>()};
+    }
   if (object.contains("moments"))
     for (const auto& [at, moment] : object.at("moments").items())
       read_moment(moment, column_at(encoding, at));
@@ -169,9 +172,6 @@ void validate_column(const EncodedColumn& column) {
       !std::ranges::all_of(column.part_means, [](double mean) { return std::isfinite(mean); }))
     fail_json("the mean of a column is not finite");
   if (column.indicator && !column.is_input()) fail_json("only inputs have indicators");
-  if (column.form.kind == ColumnForm::Kind::amount && column.role != Role::number &&
-      column.role != Role::target)
-    fail_json("only numbers are amounts");
   const std::set<io::MomentPart> parts(column.parts.begin(), column.parts.end());
   if (is_moment == column.parts.empty() || parts.size() != column.parts.size() ||
       !(column.part_means.empty() || column.part_means.size() == column.parts.size()))

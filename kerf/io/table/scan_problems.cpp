@@ -66,34 +66,28 @@ void Scanner::refuse_bad_columns() const {
 
 /// Missing cells where nothing says what to do about them.
 void Scanner::bad_missing(std::vector<std::string>& bad) const {
-  std::string inputs, names;
-  Index columns = 0;
-  const MissingCells* first = nullptr;
+  std::string first, others;
+  std::size_t columns = 0;
   for (const auto& [column, missing] : missing_) {
-    if (role_of(column) != Role::number) {
-      const std::string word =
-          missing.text.empty()
-              ? ""
-              : fmt::format(" ({}; {} if that is a word)", quoted(missing.text), spell("na", "="));
-      bad.push_back(fmt::format("{}: the value of {} is missing{}{}; {} leaves such rows out",
-                                missing.first, label_of(column), word, places(missing.cells),
-                                spell("missing", "drop")));
-      continue;
+    const bool input = role_of(column) == Role::number;
+    if (input && columns_.missing(column) >= rows_) continue;  // that is another thing to say
+    const std::string name = label_of(column) + places(missing.cells);
+    const std::string word = missing.text.empty() ? "" : fmt::format(" ({})", quoted(missing.text));
+    if (!input) {
+      bad.push_back(fmt::format("{}: the value of {} is missing{}; {} leaves such rows out",
+                                missing.first, name, word, spell("missing", "drop")));
+      if (!word.empty()) bad.back() += fmt::format(", {} takes it for a word", spell("na", "="));
+    } else if (columns++ == 0) {
+      first = fmt::format("{}: the value of {} is missing{}", missing.first, name, word);
+    } else if (columns <= kMostNamed) {
+      others += fmt::format("{}{}", others.empty() ? ", and of " : ", ", name);
     }
-    if (columns_.missing(column) >= rows_) continue;  // that is another thing to say
-    if (columns++ == 0) first = &missing;
-    if (columns <= static_cast<Index>(kMostNamed))
-      names +=
-          fmt::format("{}{}{}", columns > 1 ? ", " : "", label_of(column), places(missing.cells));
   }
   if (columns == 0) return;
-  if (columns > static_cast<Index>(kMostNamed))
-    names += fmt::format(" and {} more columns", columns - static_cast<Index>(kMostNamed));
+  if (columns > kMostNamed) others += fmt::format(" and {} more columns", columns - kMostNamed);
   const std::string ways[] = {"mean", "indicator", "drop"};
-  bad.push_back(fmt::format("{}: the value of {} is missing{}; {} says what to do about that",
-                            first->first, names,
-                            first->text.empty() ? "" : fmt::format(" ({})", quoted(first->text)),
-                            spell("missing", ways)));
+  bad.push_back(
+      fmt::format("{}{}; {} says what to do about that", first, others, spell("missing", ways)));
 }
 
 /// Numbers of which only the decimal mark says what they are: one option for all of them.

@@ -17,6 +17,40 @@ constexpr std::size_t kMostClasses = 65536;
 /// Up to so many whole numbers are classes, however they lie.
 constexpr std::size_t kFewClasses = 10;
 
+/// Whether counts differ more than those of equally frequent values do: their variance is beyond four
+/// times their mean, which it would be.
+bool differ_by_more_than_chance(const std::vector<double>& counts) {
+  constexpr double kChance = 4;
+  const auto k = static_cast<double>(counts.size());
+  double sum = 0, square = 0;
+  for (const double count : counts) {
+    sum += count;
+    square += count * count;
+  }
+  return square - sum * sum / k > kChance * sum;
+}
+
+/// The place of each value in order of size; equal ones share the mean of theirs.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> ranks;
+  for (const double value : values) {
+    const auto below = std::ranges::count_if(values, [&](double v) { return v < value; });
+    const auto equal = std::ranges::count(values, value);
+    ranks.push_back(static_cast<double>(below) + static_cast<double>(equal + 1) / 2);
+  }
+  return ranks;
+}
+
+double neumann_ratio(const std::vector<double>& ranks) {
+  const double mean = static_cast<double>(ranks.size() + 1) / 2;
+  double steps = 0, spread = 0;
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    spread += (ranks[k] - mean) * (ranks[k] - mean);
+    if (k > 0) steps += (ranks[k] - ranks[k - 1]) * (ranks[k] - ranks[k - 1]);
+  }
+  return spread > 0 ? steps / (2 * spread) : 1;
+}
+
 double gcd_of(double a, double b) {
   while (b > 0) {
     a = std::fmod(a, b);
@@ -125,36 +159,31 @@ bool TargetTally::is_classification(Index rows, bool images, const std::string& 
 /// Why some tens of whole numbers are rather a quantity than codes of classes; "": they are not.
 ///
 /// Order: of codes neighbours have nothing to do with each other, of ages or counts they are about as
-/// frequent.  von Neumann's ratio of the frequencies f of the k numbers in order,
-///   sum (f_(i+1) - f_i)^2 / (2 sum (f_i - mean)^2),
-/// is 1 on average where order does not matter (its deviation is about sqrt(1/k)) and near 0 where
+/// frequent.  von Neumann's ratio of the ranks r of the frequencies of the k numbers, in their order,
+///   sum (r_(i+1) - r_i)^2 / (2 sum (r_i - mean)^2),
+/// is about 1 where order does not matter (its deviation is about sqrt(1/k)) and near 0 where
 /// frequencies rise and fall slowly; it counts where they differ by more than chance.
-/// Gaps: codes count from 0 or 1 without one, or lie far apart; numbers that begin elsewhere and fill
-/// most of their range are measured.
+/// Gaps: codes begin with 0 or 1, or lie far apart; numbers that begin elsewhere and fill most of their
+/// range are measured, and so are those in steps of more than 1.
+/// Reference: Bartels, "The rank version of von Neumann's ratio test for randomness", JASA 1982.
 std::string TargetTally::like_quantity() const {
-  constexpr double kOrdered = 0.5, kMostlyFull = 0.5, kChance = 4;
+  constexpr double kOrdered = 0.5, kMostlyFull = 0.5;
   if (numbers_.size() <= kFewClasses) return "";
   std::map<double, double> frequency;
   for (const auto& [key, number] : numbers_)
     frequency[parse_number(number.name).value_or(0)] += number.weight;
-  const auto count = static_cast<double>(frequency.size());
-  double mean = 0, spread = 0, steps = 0, step = 0;
-  for (const auto& [value, f] : frequency) mean += f / count;
-  const double *before = nullptr, *value_before = nullptr;
+  std::vector<double> values, frequencies;
   for (const auto& [value, f] : frequency) {
-    spread += (f - mean) * (f - mean);
-    if (before != nullptr) {
-      steps += (f - *before) * (f - *before);
-      step = gcd_of(step, value - *value_before);
-    }
-    before = &f;
-    value_before = &value;
+    values.push_back(value);
+    frequencies.push_back(f);
   }
-  if (spread > kChance * count * mean && steps < kOrdered * 2 * spread)
+  if (differ_by_more_than_chance(frequencies) && neumann_ratio(ranks_of(frequencies)) < kOrdered)
     return "whose frequencies rise and fall in order";
-  const double least = frequency.begin()->first, most = frequency.rbegin()->first;
-  const double full = count / ((most - least) / step + 1);
-  const bool codes = (full == 1 && step == 1 && (least == 0 || least == 1)) || full < kMostlyFull;
+  double step = 0;
+  for (std::size_t k = 1; k < values.size(); ++k) step = gcd_of(step, values[k] - values[k - 1]);
+  const double least = values.front(), most = values.back();
+  const double full = static_cast<double>(values.size()) / ((most - least) / step + 1);
+  const bool codes = (step == 1 && (least == 0 || least == 1)) || full < kMostlyFull;
   return codes ? "" : fmt::format("that fill the range {} .. {}", least, most);
 }
 

@@ -9,6 +9,8 @@
 #include "kerf/core/options.h"
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
+#include "kerf/io/text/amount.h"
+#include "kerf/io/text/moment.h"
 #include "kerf/io/text/number.h"
 #include "kerf/io/text/utf8.h"
 
@@ -70,6 +72,13 @@ bool may_be_number(std::string_view cell, char delimiter) {
   return is_number(cell) || is_missing(cell) || (delimiter != ',' && has_decimal_comma(cell));
 }
 
+/// A date or an amount, which become numbers later.
+bool has_form(std::string_view cell) {
+  return !is_number(cell) &&
+         (parse_moment(cell, DateOrder::dmy) || parse_moment(cell, DateOrder::mdy) ||
+          parse_amount(cell, '.') || parse_amount(cell, ','));
+}
+
 Fit fit_of(char delimiter, const std::vector<Record>& records) {
   std::map<std::size_t, std::size_t> counts;
   std::size_t cells = 0, numbers = 0;
@@ -97,13 +106,15 @@ std::string_view part_for_delimiter(std::string_view head, bool& whole) {
   return part.substr(0, std::min(kLongHead, part.find('\n')));
 }
 
-char detect_delimiter(std::string_view head, bool whole) {
-  Fit best{.delimiter = ','};
+char detect_delimiter(std::string_view head, bool whole, bool decimal_comma) {
+  // A comma within numbers separates no cells, unless these are quoted.
+  const bool no_comma = decimal_comma && head.find('"') == std::string_view::npos;
+  Fit best{.delimiter = no_comma ? ';' : ','};
   head = part_for_delimiter(head, whole);
   bool tabs_fit = false;
   for (const char delimiter : {',', ';', '\t', '|', ' '}) {
     // Blanks would cut at the tabs too, and lose the empty cells between them.
-    if (delimiter == ' ' && tabs_fit) continue;
+    if ((delimiter == ' ' && tabs_fit) || (delimiter == ',' && no_comma)) continue;
     const auto records = split_records(head, delimiter, whole, kRecordsLookedAt);
     if (records.empty()) continue;
     const Fit fit = fit_of(delimiter, records);
@@ -140,15 +151,20 @@ bool detect_header(const std::vector<Record>& records, char delimiter) {
   bool words_only = true, repeated = false, names_numbers = false;
   double last_number = -1;
   for (std::size_t j = 0; j < first.size(); ++j) {
-    const bool word = !may_be_number(first[j], delimiter);
-    std::size_t below_numbers = 0, below_words = 0;
+    std::size_t below_numbers = 0, below_forms = 0, below_words = 0;
     for (std::size_t i = 1; i < records.size(); ++i) {
       if (j >= records[i].size() || is_missing(records[i][j])) continue;
-      ++(is_value(records[i][j]) ? below_numbers : below_words);
+      ++(is_value(records[i][j])   ? below_numbers
+         : has_form(records[i][j]) ? below_forms
+                                   : below_words);
       if (records[i][j] == first[j]) repeated = true;
     }
-    if (below_numbers > 0) words_only = false;
-    if (word && below_numbers > 0 && below_words == 0) names_numbers = true;
+    const std::size_t below_values = below_numbers + below_forms;
+    // A date may be the name of a column of numbers, but not of one of dates.
+    const bool word =
+        !may_be_number(first[j], delimiter) && !(below_forms > 0 && has_form(first[j]));
+    if (below_values > 0) words_only = false;
+    if (word && below_values > 0 && below_words == 0) names_numbers = true;
     if (is_value(first[j])) {
       // Numbers are names only when they count columns, from 0 or from 1.
       const double value = parse_number(first[j]).value_or(-1);
@@ -248,7 +264,7 @@ CsvDialect detect_dialect(std::string_view head, bool whole, const ReadOptions& 
   KERF_REQUIRE(!old_mac, data, "{} ends its lines with CR alone; write it with LF or CRLF", name);
   CsvDialect dialect;
   dialect.delimiter = options.delimiter == "auto" || options.delimiter.empty()
-                          ? detect_delimiter(head, whole)
+                          ? detect_delimiter(head, whole, options.decimal_comma)
                           : named_delimiter(options.delimiter);
   const bool is_long = head.size() > kLongHead;
   if (is_long)
