@@ -127,39 +127,47 @@ std::string Scanner::bad_column(Index column) const {
   return columns_.words(column) > 0 || mixed_.contains(column) ? bad_words(column) : "";
 }
 
+/// Words that are nearly dates or amounts.
+std::string Scanner::bad_form(Index column, const FormTally::Result& found) const {
+  const std::string label = label_of(column);
+  const std::string& first = columns_.first_word(column);
+  if (found.units)
+    return fmt::format("{} in {} and other cells are in different units; make them one, or {}",
+                       first, label, mend("drop", column));
+  if (found.mixed)
+    return fmt::format(
+        "{} in {} is a date or a time, but other cells are of another kind (numbers, another "
+        "order, with or without zone); make them one, {}, or {}",
+        first, label, mend("categorical", column), mend("drop", column));
+  if (found.order && options_.dates != DateOrder::automatic)
+    return fmt::format("the dates of {} (the first: {}) do not fit {}; leave it out, or {}", label,
+                       first, spell("dates", name_of(options_.dates)), mend("drop", column));
+  if (found.order)
+    return fmt::format("{} in {} is a date, but no cell tells day from month; {} or {} does", first,
+                       label, spell("dates", "dmy"), spell("dates", "mdy"));
+  return "";
+}
+
 std::string Scanner::bad_words(Index column) const {
   const std::string label = label_of(column);
   const std::string& first = columns_.first_word(column);
   if (may_have_form(column)) {
     const FormTally::Result found = form_of(column);
-    if (found.form.kind != ColumnForm::Kind::plain) return "";
-    if (found.decimal) return "";  // see bad_decimals()
-    if (found.units)
-      return fmt::format("{} in {} and other cells are in different units; make them one, or {}",
-                         first, label, mend("drop", column));
-    if (found.mixed)
-      return fmt::format(
-          "{} in {} is a date or a time, but other cells are of another kind (numbers, another "
-          "order, "
-          "with or without zone or date); make them one, {}, or {}",
-          first, label, mend("categorical", column), mend("drop", column));
-    if (found.order && options_.dates != DateOrder::automatic)
-      return fmt::format("the dates of {} (the first: {}) do not fit {}; leave it out, or {}",
-                         label, first, spell("dates", name_of(options_.dates)),
-                         mend("drop", column));
-    if (found.order)
-      return fmt::format("{} in {} is a date, but no cell tells day from month; {} or {} does",
-                         first, label, spell("dates", "dmy"), spell("dates", "mdy"));
+    // Of numbers bad_decimals() tells.
+    if (found.decimal || found.form.kind != ColumnForm::Kind::plain) return "";
+    if (std::string problem = bad_form(column, found); !problem.empty()) return problem;
   }
   if (!is_category(column)) {
     const std::string& text = columns_.first_text(column);
-    const bool plain = text.find(',') == std::string::npos && quoted(text) == "'" + text + "'";
+    const bool plain =
+        text.find(',') == std::string::npos && quoted(text) == fmt::format("'{}'", text);
+    const std::string na = plain ? spell("na", argument(text)) : spell("na");
     return fmt::format(
         "{} in {}, where the other cells are numbers; {} if it means a missing value, {} if the "
         "numbers are words, or {}",
         first, label,
-        (plain ? spell("na", argument(text)) : spell("na")) +
-            (options_.missing == Missing::error ? " " + spell("missing", "mean") : ""),
+        options_.missing == Missing::error ? fmt::format("{} {}", na, spell("missing", "mean"))
+                                           : na,
         mend("categorical", column), mend("drop", column));
   }
   if (static_cast<Index>(columns_.levels(column).size()) <= options_.max_levels) return "";

@@ -88,6 +88,7 @@ class Scanner {
   void bad_missing(std::vector<std::string>& bad) const;
   void bad_decimals(std::vector<std::string>& bad) const;
   std::string bad_column(Index column) const;
+  std::string bad_form(Index column, const FormTally::Result& found) const;
   std::string bad_words(Index column) const;
   std::string bad_target(Index column) const;
   std::string mend(const char* option, Index column) const;
