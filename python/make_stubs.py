@@ -127,7 +127,7 @@ class Kernel:
     for name in kerf.kernels.__all__:
         thing = getattr(kerf.kernels, name)
         if isinstance(thing, type):
-            text += f"\nclass {name}(Kernel):\n    def __init__(self, *{keywords(thing._parameters)}) -> None: ...\n"
+            text += f"\nclass {name}(Kernel):\n    def __init__(self{', *' if thing._parameters else ''}{keywords(thing._parameters)}) -> None: ...\n"
         elif name != "gram":
             text += f"\ndef {name}(X: Any, Y: Any = ..., *{keywords(thing._parameters)}, precision: Literal[\"double\", \"single\"] = ...) -> NDArray[Any]: ...\n"
     return text

@@ -136,10 +136,10 @@ struct SelectOptions {
 
 namespace maps {
 
-/// random Fourier features of Gaussian, Laplacian and Cauchy kernels
+/// random Fourier features of Gaussian, Laplacian, Matern and Cauchy kernels
 struct Rff {
   static constexpr const char* kMap = "rff";
-  Text kernel = {};  ///< shift-invariant kernel: gaussian|laplacian|laplacian-l2|cauchy [gaussian]
+  Text kernel = {};  ///< shift-invariant kernel: gaussian|laplacian|laplacian-l2|cauchy|matern32|matern52 [gaussian]
   Number bandwidth = {};  ///< length scale s of the kernel; auto: the median distance between rows [auto]
   Count features = {};  ///< number of features [4096]
   Text form = {};  ///< pairs: a cosine and a sine per frequency; phase: one cosine with a random phase: pairs|phase [pairs]
@@ -150,7 +150,7 @@ struct Rff {
 /// Fourier features with orthogonal frequencies: less variance than rff
 struct Orf {
   static constexpr const char* kMap = "orf";
-  Text kernel = {};  ///< kernel of the Euclidean distance: gaussian|laplacian-l2 [gaussian]
+  Text kernel = {};  ///< kernel of the Euclidean distance: gaussian|laplacian-l2|matern32|matern52 [gaussian]
   Number bandwidth = {};  ///< length scale s of the kernel; auto: the median distance between rows [auto]
   Count features = {};  ///< number of features [4096]
   Text form = {};  ///< pairs: a cosine and a sine per frequency; phase: one cosine with a random phase: pairs|phase [pairs]
@@ -162,7 +162,7 @@ struct Orf {
 /// Fourier features by Hadamard transforms: O(m log d) a row, for wide rows
 struct Fastfood {
   static constexpr const char* kMap = "fastfood";
-  Text kernel = {};  ///< kernel of the Euclidean distance: gaussian|laplacian-l2 [gaussian]
+  Text kernel = {};  ///< kernel of the Euclidean distance: gaussian|laplacian-l2|matern32|matern52 [gaussian]
   Number bandwidth = {};  ///< length scale s of the kernel; auto: the median distance between rows [auto]
   Count features = {};  ///< number of features [4096]
   Text form = {};  ///< pairs: a cosine and a sine per frequency; phase: one cosine with a random phase: pairs|phase [pairs]
@@ -173,7 +173,7 @@ struct Fastfood {
 /// Fourier features with quasi-Monte Carlo frequencies (scrambled Sobol points)
 struct Qmc {
   static constexpr const char* kMap = "qmc";
-  Text kernel = {};  ///< shift-invariant kernel: gaussian|laplacian|laplacian-l2|cauchy [gaussian]
+  Text kernel = {};  ///< shift-invariant kernel: gaussian|laplacian|laplacian-l2|cauchy|matern32|matern52 [gaussian]
   Number bandwidth = {};  ///< length scale s of the kernel; auto: the median distance between rows [auto]
   Count features = {};  ///< number of features [4096]
   Text form = {};  ///< pairs: a cosine and a sine per frequency; phase: one cosine with a random phase: pairs|phase [pairs]
@@ -184,7 +184,7 @@ struct Qmc {
 /// many Fourier features, compressed by a random projection (a baseline for tefm)
 struct Compact {
   static constexpr const char* kMap = "compact";
-  Text kernel = {};  ///< shift-invariant kernel: gaussian|laplacian|laplacian-l2|cauchy [gaussian]
+  Text kernel = {};  ///< shift-invariant kernel: gaussian|laplacian|laplacian-l2|cauchy|matern32|matern52 [gaussian]
   Number bandwidth = {};  ///< length scale s of the kernel; auto: the median distance between rows [auto]
   Count features = {};  ///< number of features [4096]
   Text form = {};  ///< pairs: a cosine and a sine per frequency; phase: one cosine with a random phase: pairs|phase [pairs]
@@ -322,13 +322,21 @@ struct CntkGradRf {
   Params params() const { return given({{"image", image}, {"depth", depth}, {"filter", filter}, {"padding", padding}, {"pooling", pooling}, {"train-first-layer", train_first_layer}, {"mirror", mirror}, {"features", features}}); }
 };
 
+/// the columns themselves: a linear model, also of wide sparse rows
+struct Linear {
+  static constexpr const char* kMap = "linear";
+  Count features = {};  ///< number of features, at least one for each column; 0: as many as columns [0]
+
+  Params params() const { return given({{"features", features}}); }
+};
+
 /// Nystroem features of any exact kernel: the kernel with landmark rows of the data
 struct Nystrom {
   static constexpr const char* kMap = "nystrom";
-  Text kernel = {};  ///< exact kernel: gaussian|laplacian|laplacian-l2|cauchy|arccos|nngp|ntk|skeleton|cntk [gaussian]
+  Text kernel = {};  ///< exact kernel: gaussian|laplacian|laplacian-l2|cauchy|matern32|matern52|linear|arccos|nngp|ntk|skeleton|cntk [gaussian]
   Count features = {};  ///< number of landmark rows [4096]
   Text landmarks = {};  ///< landmark rows: drawn uniformly, by leverage, or centres of clusters: uniform|leverage|centres [uniform]
-  Number bandwidth = {};  ///< of gaussian, laplacian, laplacian-l2, cauchy: length s over which the kernel falls off; auto: median distance of two rows [auto]
+  Number bandwidth = {};  ///< of gaussian, laplacian, laplacian-l2, cauchy, matern32, matern52: length s over which the kernel falls off; auto: median distance of two rows [auto]
   Count order = {};  ///< of arccos: 0: steps, 1: rectified linear units [1]
   Number bias = {};  ///< of arccos, nngp, ntk: constant coordinate appended to every row [auto]
   Count depth = {};  ///< of cntk: number of convolutions; of nngp, ntk: number of hidden layers [1]
@@ -377,14 +385,6 @@ struct Skeleton {
   Params params() const { return given({{"features", features}, {"skeleton", skeleton}, {"image", image}, {"real-form", real_form}, {"sphere-form", sphere_form}, {"deduplicate", deduplicate}, {"hybrid", hybrid}}); }
 };
 
-/// the columns themselves: a linear model, also of wide sparse rows
-struct Linear {
-  static constexpr const char* kMap = "linear";
-  Count features = {};  ///< number of features, at least one for each column; 0: as many as columns [0]
-
-  Params params() const { return given({{"features", features}}); }
-};
-
 }  // namespace maps
 
 namespace kernels {
@@ -419,6 +419,29 @@ struct Cauchy {
   Number bandwidth = {};  ///< length s over which the kernel falls off; auto: median distance of two rows [auto]
 
   Params params() const { return given({{"bandwidth", bandwidth}}); }
+};
+
+/// (1 + r) exp(-r), r = sqrt(3) |x-y| / s
+struct Matern32 {
+  static constexpr const char* kKernel = "matern32";
+  Number bandwidth = {};  ///< length s over which the kernel falls off; auto: median distance of two rows [auto]
+
+  Params params() const { return given({{"bandwidth", bandwidth}}); }
+};
+
+/// (1 + r + r^2/3) exp(-r), r = sqrt(5) |x-y| / s
+struct Matern52 {
+  static constexpr const char* kKernel = "matern52";
+  Number bandwidth = {};  ///< length s over which the kernel falls off; auto: median distance of two rows [auto]
+
+  Params params() const { return given({{"bandwidth", bandwidth}}); }
+};
+
+/// x'y, the inner product: a linear model
+struct Linear {
+  static constexpr const char* kKernel = "linear";
+
+  Params params() const { return given({}); }
 };
 
 /// arc-cosine kernel of order 0 or 1 (one random layer)

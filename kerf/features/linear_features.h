@@ -39,6 +39,8 @@ class LinearFeatures final : public FeatureMap {
 
   LinearFeatures(Index in_dim, const Options& options, rng::Key key);
   static std::unique_ptr<Kernel> kernel(const Options& options);
+  static std::optional<Params> stands_for(std::string_view kernel, const Params& options,
+                                          const DataSummary& summary);
   static double relative_variance(const Options&) { return 0; }
   static Index bytes(Index, const Options&) { return 0; }
 

@@ -39,10 +39,10 @@ constexpr FeatureMapEntry kFeatureMaps[] = {
     feature_map_entry<CntkRandomFeatures>(),         // cntk-rf
     feature_map_entry<CntkSketchFeatures>(),         // cntk-sketch
     feature_map_entry<CntkGradientFeatures>(),       // cntk-grad-rf
+    feature_map_entry<LinearFeatures>(),             // linear
     feature_map_entry<NystromFeatures>(),            // nystrom
     feature_map_entry<TefmFeatures>(),               // tefm
     feature_map_entry<SkeletonFeatures>(),           // skeleton
-    feature_map_entry<LinearFeatures>(),             // linear
 };
 
 }  // namespace

@@ -257,7 +257,11 @@ TEST(Kernels, AgreeWithOtherPeoplesCode) {
 
 TEST(Kernels, AreSymmetricAndPositiveSemiDefinite) {
   const auto x = gaussian_rows(5, 40, 6);
-  for (const Named& named : reference_kernels()) {
+  std::vector<Named> all = reference_kernels();
+  all.push_back({"matern32", "matern32", {{"bandwidth", "0.9"}}, 0, 0});
+  all.push_back({"matern52", "matern52", {{"bandwidth", "0.9"}}, 0, 0});
+  all.push_back({"linear", "linear", {}, 0, 0});
+  for (const Named& named : all) {
     auto k = gram(*make(named.kernel, named.params), x, x);
     for (Index i = 0; i < k.rows(); ++i)
       for (Index j = 0; j < i; ++j) EXPECT_EQ(k(i, j), k(j, i)) << named.label;
@@ -267,9 +271,57 @@ TEST(Kernels, AreSymmetricAndPositiveSemiDefinite) {
   }
 }
 
+// k = 2^(1-nu)/Gamma(nu) t^nu K_nu(t), t = sqrt(2 nu) |x-y|/s, with the Bessel function of the
+// standard library: nothing of the closed forms.  laplacian-l2 is the one of smoothness 1/2.
+TEST(Kernels, MaternIsWhatBesselFunctionsSay) {
+  const auto x = gaussian_rows(7, 12, 3);
+  const double bandwidth = 0.8;
+  for (const auto& [name, nu] :
+       {std::pair("laplacian-l2", 0.5), {"matern32", 1.5}, {"matern52", 2.5}}) {
+    const auto k = gram(*make(name, {{"bandwidth", "0.8"}}), x, x);
+    for (Index i = 0; i < 12; ++i)
+      for (Index j = 0; j < i; ++j) {
+        double square = 0;
+        for (Index c = 0; c < 3; ++c) square += std::pow(x(i, c) - x(j, c), 2);
+        const double t = std::sqrt(2 * nu * square) / bandwidth;
+        const double exact =
+            std::pow(2, 1 - nu) / std::tgamma(nu) * std::pow(t, nu) * std::cyl_bessel_k(nu, t);
+        expect_agrees(k(i, j), exact, name);
+      }
+  }
+}
+
+// With a distance h the kernel is 1 - r^2/2 and 1 - r^2/6 up to O(r^3), O(r^4): a distance that is
+// rounded to zero, or a factor that is, would not show it.
+TEST(Kernels, MaternIsAccurateForNearlyEqualRows) {
+  for (const double h : {1e-3, 1e-5, 1e-7}) {
+    const std::vector<double> x = {100, 1}, y = {100, 1 + h};
+    const double d = y[1] - x[1], r3 = std::sqrt(3.0) * d, r5 = std::sqrt(5.0) * d;
+    const double fall3 = 1 - (*make("matern32", {{"bandwidth", "1"}}))(x, y);
+    const double fall5 = 1 - (*make("matern52", {{"bandwidth", "1"}}))(x, y);
+    EXPECT_NEAR(fall3, r3 * r3 / 2 - r3 * r3 * r3 / 3, 4e-16 + 2 * std::pow(r3, 4));
+    EXPECT_NEAR(fall5, r5 * r5 / 6, 4e-16 + 2 * std::pow(r5, 4));
+    EXPECT_GE(fall3, 0);
+    EXPECT_GE(fall5, 0);
+  }
+}
+
+TEST(Kernels, LinearIsTheInnerProduct) {
+  const auto x = gaussian_rows(8, 6, 4), y = gaussian_rows(9, 3, 4);
+  const auto k = gram(*make("linear", {}), x, y);
+  for (Index i = 0; i < 6; ++i)
+    for (Index j = 0; j < 3; ++j) {
+      double dot = 0;
+      for (Index c = 0; c < 4; ++c) dot += x(i, c) * y(j, c);
+      EXPECT_NEAR(k(i, j), dot, 1e-14);
+    }
+  EXPECT_THROW(make("linear", {{"bandwidth", "1"}}), Error);
+}
+
 TEST(Kernels, HaveTheirDiagonalValues) {
   const auto x = gaussian_rows(6, 5, 7);
-  for (const char* name : {"gaussian", "laplacian", "laplacian-l2", "cauchy"})
+  for (const char* name :
+       {"gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52"})
     for (Index i = 0; i < 5; ++i)
       EXPECT_EQ((*make(name, {{"bandwidth", "0.3"}}))(x.row(i), x.row(i)), 1) << name;
   for (const double bias : {0.0, 1.5})

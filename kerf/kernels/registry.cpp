@@ -9,6 +9,7 @@
 #include "kerf/kernels/image/cntk.h"
 #include "kerf/kernels/kernel.h"
 #include "kerf/kernels/network/arc_cosine.h"
+#include "kerf/kernels/network/linear_kernel.h"
 #include "kerf/kernels/network/ntk.h"
 #include "kerf/kernels/skeleton/skeleton_kernel.h"
 
@@ -20,6 +21,9 @@ constexpr KernelEntry kKernels[] = {
     kernel_entry<LaplacianKernel>(),    //
     kernel_entry<LaplacianL2Kernel>(),  //
     kernel_entry<CauchyKernel>(),       //
+    kernel_entry<Matern32Kernel>(),     //
+    kernel_entry<Matern52Kernel>(),     //
+    kernel_entry<LinearKernel>(),       //
     kernel_entry<ArcCosineKernel>(),    //
     kernel_entry<NngpKernel>(),         //
     kernel_entry<NtkKernel>(),          //

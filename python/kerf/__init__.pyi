@@ -43,7 +43,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
 class RFF(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52"] = ...,
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
@@ -52,7 +52,7 @@ class RFF(FeatureTransformer):
 
 class OrthogonalRFF(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian-l2"] = ...,
+        kernel: Literal["gaussian", "laplacian-l2", "matern32", "matern52"] = ...,
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
@@ -62,7 +62,7 @@ class OrthogonalRFF(FeatureTransformer):
 
 class Fastfood(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian-l2"] = ...,
+        kernel: Literal["gaussian", "laplacian-l2", "matern32", "matern52"] = ...,
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
@@ -71,7 +71,7 @@ class Fastfood(FeatureTransformer):
 
 class QuasiRFF(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52"] = ...,
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
@@ -80,7 +80,7 @@ class QuasiRFF(FeatureTransformer):
 
 class CompactRFF(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy"] = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52"] = ...,
         bandwidth: float | Literal["auto"] = ...,
         features: int = ...,
         form: Literal["pairs", "phase"] = ...,
@@ -201,9 +201,15 @@ class CNTKGradientFeatures(FeatureTransformer):
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         n_jobs: int | None = ...) -> None: ...
 
+class Linear(FeatureTransformer):
+    def __init__(self, *,
+        features: int = ...,
+        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
+        n_jobs: int | None = ...) -> None: ...
+
 class Nystrom(FeatureTransformer):
     def __init__(self, *,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "arccos", "nngp", "ntk", "skeleton", "cntk"] = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52", "linear", "arccos", "nngp", "ntk", "skeleton", "cntk"] = ...,
         features: int = ...,
         landmarks: Literal["uniform", "leverage", "centres"] = ...,
         bandwidth: float | Literal["auto"] = ...,
@@ -250,12 +256,6 @@ class SkeletonFeatures(FeatureTransformer):
         random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
         n_jobs: int | None = ...) -> None: ...
 
-class Linear(FeatureTransformer):
-    def __init__(self, *,
-        features: int = ...,
-        random_state: int | numpy.random.RandomState | numpy.random.Generator | None = ...,
-        n_jobs: int | None = ...) -> None: ...
-
 class _Learner(BaseEstimator):
     seed_: int
     n_features_in_: int
@@ -282,7 +282,7 @@ class _Learner(BaseEstimator):
 class KernelRidge(_Learner):
     def __init__(self, *,
         map: str | FeatureTransformer = ...,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "skeleton", "cntk"] | None = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52", "ntk", "nngp", "linear", "arccos", "skeleton", "cntk"] | None = ...,
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,
@@ -374,7 +374,7 @@ class KernelRidge(_Learner):
 class KernelClassifier(_Learner):
     def __init__(self, *,
         map: str | FeatureTransformer = ...,
-        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "ntk", "nngp", "arccos", "skeleton", "cntk"] | None = ...,
+        kernel: Literal["gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52", "ntk", "nngp", "linear", "arccos", "skeleton", "cntk"] | None = ...,
         bandwidth: float | Literal["auto"] | None = ...,
         features: int | Literal["auto"] | None = ...,
         form: Literal["pairs", "phase"] | None = ...,

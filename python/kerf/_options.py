@@ -73,6 +73,8 @@ class Parameter:
 
 def document(parameters):
     """The section `Parameters` of a numpydoc docstring."""
+    if not parameters:
+        return ""
     return "Parameters\n----------\n" + "\n".join(p.documentation() for p in parameters)
 
 
@@ -81,7 +83,7 @@ def make_init(parameters, owner):
     keywords = ", ".join(f"{p.name}={p.default!r}" for p in parameters)
     body = "\n".join(f"    self.{p.name} = {p.name}" for p in parameters)
     names = {}
-    exec(f"def __init__(self, *, {keywords}):\n{body}\n", names)
+    exec(f"def __init__(self{', *, ' + keywords if keywords else ''}):\n{body or '    pass'}\n", names)
     init = names["__init__"]
     init.__qualname__, init.__module__ = f"{owner}.__init__", __package__
     return init

@@ -61,7 +61,7 @@ def gram(kernel, X, Y=None, *, precision="double", **options):
     Parameters
     ----------
     kernel : str
-        name of an exact kernel: gaussian, laplacian, laplacian-l2, cauchy, arccos, nngp, ntk, ...
+        name of an exact kernel: gaussian, laplacian, laplacian-l2, cauchy, matern32, matern52, linear, arccos, nngp, ntk, ...
     X, Y : array or CSR matrix of shape (rows, columns)
     precision : {'double', 'single'}
         of the arithmetic and the result, and of dense rows; sparse rows are rounded to float32.

@@ -47,6 +47,27 @@ class Cauchy(Kernel):
         bandwidth: float = ...,
         bandwidth_bounds: tuple[float, float] | Literal["fixed"] = ...) -> None: ...
 
+def matern32(X: Any, Y: Any = ..., *,
+        bandwidth: float | Literal["auto"] = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
+
+class Matern32(Kernel):
+    def __init__(self, *,
+        bandwidth: float = ...,
+        bandwidth_bounds: tuple[float, float] | Literal["fixed"] = ...) -> None: ...
+
+def matern52(X: Any, Y: Any = ..., *,
+        bandwidth: float | Literal["auto"] = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
+
+class Matern52(Kernel):
+    def __init__(self, *,
+        bandwidth: float = ...,
+        bandwidth_bounds: tuple[float, float] | Literal["fixed"] = ...) -> None: ...
+
+def linear(X: Any, Y: Any = ..., *, precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...
+
+class Linear(Kernel):
+    def __init__(self) -> None: ...
+
 def arccos(X: Any, Y: Any = ..., *,
         order: int = ...,
         bias: float | Literal["auto"] = ..., precision: Literal["double", "single"] = ...) -> NDArray[Any]: ...

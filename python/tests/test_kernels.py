@@ -15,6 +15,8 @@ def distances(X, Y, norm):
     ("gaussian", lambda X, Y: np.exp(-distances(X, Y, 2) ** 2 / (2 * 1.5**2))),
     ("laplacian", lambda X, Y: np.exp(-distances(X, Y, 1) / 1.5)),
     ("laplacian_l2", lambda X, Y: np.exp(-distances(X, Y, 2) / 1.5)),
+    ("matern32", lambda X, Y: (1 + (r := np.sqrt(3) * distances(X, Y, 2) / 1.5)) * np.exp(-r)),
+    ("matern52", lambda X, Y: (1 + (r := np.sqrt(5) * distances(X, Y, 2) / 1.5) + r**2 / 3) * np.exp(-r)),
     ("cauchy", lambda X, Y: np.prod(1 / (1 + (X[:, None].astype(float) - Y[None]) ** 2 / 1.5**2), axis=2)),
 ])
 def test_shift_invariant_kernels(name, formula, rows):
@@ -23,6 +25,24 @@ def test_shift_invariant_kernels(name, formula, rows):
     single = getattr(k, name)(rows, Y, bandwidth=1.5, precision="single")
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, formula(rows, Y), atol=5e-6)
+
+
+def test_linear_kernel_has_no_options(rows):
+    X, Y = rows.astype(float), rows[:20].astype(float) + 0.25
+    size = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
+    assert (np.abs(k.linear(X, Y) - X @ Y.T) <= 1e-14 * size).all()
+    kernel = k.Linear()
+    assert repr(kernel) == "Linear()" and kernel == k.Linear() and not kernel.is_stationary()
+    np.testing.assert_allclose(kernel.diag(X), (X**2).sum(axis=1), rtol=1e-14)
+    with pytest.raises(TypeError):
+        k.Linear(bandwidth=1)
+
+
+def test_matern_is_scikit_learns(rows):
+    theirs = pytest.importorskip("sklearn.gaussian_process.kernels")
+    rows = rows.astype(float)  # theirs divides rows of single precision in single precision
+    for ours, nu in ((k.LaplacianL2, 0.5), (k.Matern32, 1.5), (k.Matern52, 2.5)):
+        np.testing.assert_allclose(ours(bandwidth=0.7)(rows, rows[:9]), theirs.Matern(0.7, nu=nu)(rows, rows[:9]), rtol=1e-10)
 
 
 def ntk(X, Y, depth, bias):

@@ -9,12 +9,13 @@ def test_fit_alone_chooses_a_map_and_says_why(kerf):
     assert kerf("fit", DATA / "wine_train.csv", "--json").json["map"] == "exact"  # few rows
     fit = kerf("fit", DATA / "wine_train.csv", "--features", "64", "--json").json
     choice = fit["choice"]
-    assert len(choice["tried"]) == 32 and "least error" in choice["why"]
+    assert len(choice["tried"]) >= 41 and "least error" in choice["why"]
+    assert {"matern32", "matern52", "laplacian", "ntk", "nngp", "gaussian", "laplacian-l2"} == {one["candidate"].split(",")[0] for one in choice["tried"]}
     assert choice["tried"][0]["map"] == fit["map"]
     for name, value in choice["tried"][0]["options"].items():
         assert fit["options"][name] == value
     text = kerf("fit", DATA / "wine_train.csv", "--features", "256").out
-    assert "chosen" in text and "32 candidates" in text
+    assert "chosen" in text and f"{len(choice['tried'])} candidates" in text
 
 
 def test_choice_is_the_same_every_time(kerf):
@@ -36,6 +37,45 @@ def test_exact_kernel_ridge_predicts_as_by_hand(kerf, tmp_path):
     system = np.block([[k + n * 0.01 * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
     solution = np.linalg.solve(system, np.r_[y, 0])
     assert np.allclose(predicted, k @ solution[:n] + solution[n], rtol=1e-9, atol=1e-9)
+
+
+def test_linear_is_a_kernel_like_others_and_wins_where_the_target_is_linear(kerf, tmp_path):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(240, 4))
+    y = x @ [1, -2, 0.5, 0] + 3 + 0.1 * rng.normal(size=240)
+    np.savetxt(tmp_path / "t.csv", np.c_[x, y], delimiter=",")
+    chosen = kerf("fit", "t.csv", "-o", "auto.kerf", "--json").json
+    assert chosen["map"] == "linear" and chosen["features"] == 4 and chosen["choice"]["tried"][0]["candidate"] == "linear"
+    # The same model by its kernel: of all rows, and of landmarks, which span the four columns.
+    options = ["--scale", "none", "--lambda", "0.001"]
+    kerf("fit", "t.csv", "--map", "linear", *options, "-o", "linear.kerf")
+    expected = np.array([float(line) for line in kerf("predict", "linear.kerf", "t.csv").out.split()])
+    for other in (["--map", "exact", "--kernel", "linear"], ["--map", "nystrom", "--kernel", "linear", "--features", "32"]):
+        assert kerf("fit", "t.csv", *other, *options, "-o", "m.kerf").code == 0
+        predicted = np.array([float(line) for line in kerf("predict", "m.kerf", "t.csv").out.split()])
+        assert np.abs(predicted - expected).max() < 2e-3, other
+    assert kerf("kernel", "t.csv", "--kernel", "linear", "--scale", "none", "--precision", "double", "-o", "k.npy").code == 0
+    x = x.astype(np.float32).astype(float)
+    assert np.allclose(np.load(tmp_path / "k.npy"), x @ x.T, atol=1e-5)
+    asked = kerf("fit", "t.csv", "--kernel", "linear", "--features", "64")
+    assert asked.code == 2 and "--kernel linear" in asked.err and "--map" in asked.err
+
+
+@pytest.mark.parametrize("kernel, smoothness", [("matern32", 1.5), ("matern52", 2.5)])
+def test_matern_kernels_and_their_features(kerf, tmp_path, kernel, smoothness):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(50, 3)).astype(np.float32).astype(float)
+    np.savetxt(tmp_path / "x.csv", x, delimiter=",", fmt="%.9g")
+    rows = ["x.csv", "--target", "none", "--scale", "none", "--kernel", kernel, "--bandwidth", "1.5"]
+    kerf("kernel", *rows, "--precision", "double", "-o", "k.npy")
+    r = np.sqrt(2 * smoothness) * np.linalg.norm(x[:, None] - x[None], axis=2) / 1.5
+    exact = (1 + r + (r**2 / 3 if kernel == "matern52" else 0)) * np.exp(-r)
+    assert np.allclose(np.load(tmp_path / "k.npy"), exact, atol=1e-12)
+    for name in ("rff", "orf", "fastfood", "qmc", "compact"):
+        assert kerf("transform", *rows, "--map", name, "--features", "8192", "-o", "z.npy").code == 0
+        z = np.load(tmp_path / "z.npy").astype(float)
+        # 6 standard deviations of at most sqrt(2 / 8192) for 1,225 pairs (compact: of about twice the variance).
+        assert np.abs(z @ z.T - exact).max() < 6 * np.sqrt((5 if name == "compact" else 2) / 8192), name
 
 
 def test_exact_kernels_need_a_kernel_and_memory(kerf):

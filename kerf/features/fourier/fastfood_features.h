@@ -14,7 +14,7 @@
 // Cost:       O(m log d) a row instead of O(m d); 16 bytes a frequency.
 // Reference:  Le, Sarlos & Smola, "Fastfood: approximating kernel expansions in loglinear time",
 //             ICML 2013 (with Hadamard matrices, its "Hadamard features").
-// Differs:    laplacian-l2 beside gaussian (lengths chi_n / |h|); padding to at least 16.  Its other
+// Differs:    laplacian-l2 and Matern beside gaussian (lengths chi_n / h); padding to at least 16.  Its other
 //             variant, a discrete Fourier transform with permuted rows, is not here.
 //
 // SPDX-License-Identifier: Apache-2.0

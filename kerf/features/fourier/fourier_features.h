@@ -25,13 +25,16 @@ class FourierFeatures final : public FourierMap {
   static constexpr const char* kOwner = "map rff";
   static constexpr const char* kPythonName = "RFF";
   static constexpr const char* kSummary =
-      "random Fourier features of Gaussian, Laplacian and Cauchy kernels";
+      "random Fourier features of Gaussian, Laplacian, Matern and Cauchy kernels";
   static constexpr const char* kFormula =
       "``z(x) = sqrt(2/m) (cos <w_j, x>, sin <w_j, x>), j = 1 .. m/2``, with w_j drawn from"
       " the Fourier transform of the kernel:\n"
       "``gaussian`` exp(-\\|x-y\\|^2 / 2 s^2), ``laplacian`` exp(-\\|x-y\\|_1 / s), "
       "``laplacian-l2`` exp(-\\|x-y\\| / s),\n"
-      "``cauchy`` prod 1 / (1 + (x_k-y_k)^2 / s^2); s is the bandwidth.  The variance of "
+      "``cauchy`` prod 1 / (1 + (x_k-y_k)^2 / s^2), ``matern32`` (1 + r) exp(-r) with r = sqrt(3) "
+      "\\|x-y\\| / s,\n"
+      "``matern52`` (1 + r + r^2/3) exp(-r) with r = sqrt(5) \\|x-y\\| / s; s is the bandwidth.  "
+      "The variance of "
       "<z(x), z(y)> is at most 2/m.";
 
   FourierFeatures(Index in_dim, const Options& options, rng::Key key);

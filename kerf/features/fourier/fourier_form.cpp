@@ -13,10 +13,12 @@ namespace {
 
 constexpr double kTurn = 1 / (2 * std::numbers::pi);
 
-/// 1, or 1/|h| of laplacian-l2.
+/// What makes a Gaussian frequency one of Student's t: sqrt(degrees) / chi, or 1.
 double common_factor(ShiftInvariant kernel, rng::Key key, Index j) {
-  if (kernel != ShiftInvariant::laplacian_l2) return 1;
-  return 1 / std::abs(rng::normal(key.child("length"), static_cast<std::uint64_t>(j)));
+  const Index degrees = student_degrees(kernel);
+  if (degrees == 0) return 1;
+  return std::sqrt(static_cast<double>(degrees)) /
+         rng::chi(key.child("length"), static_cast<std::uint64_t>(j), degrees);
 }
 
 }  // namespace
@@ -40,6 +42,8 @@ void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<floa
     switch (kernel) {
       case ShiftInvariant::gaussian:
       case ShiftInvariant::laplacian_l2:
+      case ShiftInvariant::matern32:
+      case ShiftInvariant::matern52:
         draw = rng::normal(stream, first + k);
         break;
       case ShiftInvariant::laplacian:
@@ -54,8 +58,8 @@ void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<floa
 }
 
 double frequency_length(ShiftInvariant kernel, rng::Key key, Index j, Index dim) {
-  KERF_REQUIRE(kernel == ShiftInvariant::gaussian || kernel == ShiftInvariant::laplacian_l2, usage,
-               "the kernel {} is no function of the Euclidean distance", name_of(kernel));
+  KERF_REQUIRE(is_radial(kernel), usage, "the kernel {} is no function of the Euclidean distance",
+               name_of(kernel));
   return kTurn * common_factor(kernel, key, j) *
          rng::chi(key.child("radius"), static_cast<std::uint64_t>(j), dim);
 }

@@ -8,6 +8,10 @@
 //     laplacian     exp(-|x-y|_1 / s)               w_k Cauchy of scale 1/s
 //     laplacian-l2  exp(-|x-y|_2 / s)               w = g/(s |h|), h ~ N(0, 1): multivariate Cauchy
 //     cauchy        prod 1/(1 + (x_k-y_k)^2/s^2)    w_k Laplace of scale 1/s
+//     matern32      (1 + r) exp(-r)                 w = g sqrt(3)/(s h),  h ~ chi_3
+//     matern52      (1 + r + r^2/3) exp(-r)         w = g sqrt(5)/(s h),  h ~ chi_5
+//   the last two, r = sqrt(3) or sqrt(5) |x-y|/s, are multivariate Student t of 3 and 5 degrees of
+//   freedom, as laplacian-l2 is of one.
 //
 // Angles are kept in turns, w/2pi, so that reducing them is exact.
 //
@@ -22,9 +26,27 @@
 
 namespace kerf::detail {
 
-enum class ShiftInvariant { gaussian, laplacian, laplacian_l2, cauchy };
+enum class ShiftInvariant { gaussian, laplacian, laplacian_l2, cauchy, matern32, matern52 };
 constexpr auto names_of(ShiftInvariant) {
-  return std::array{"gaussian", "laplacian", "laplacian-l2", "cauchy"};
+  return std::array{"gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52"};
+}
+
+/// Degrees of freedom of a Student t frequency; 0: it is none.
+constexpr Index student_degrees(ShiftInvariant kernel) {
+  switch (kernel) {
+    case ShiftInvariant::laplacian_l2:
+      return 1;
+    case ShiftInvariant::matern32:
+      return 3;
+    case ShiftInvariant::matern52:
+      return 5;
+    default:
+      return 0;
+  }
+}
+/// A function of the Euclidean distance.
+constexpr bool is_radial(ShiftInvariant kernel) {
+  return kernel == ShiftInvariant::gaussian || student_degrees(kernel) > 0;
 }
 
 /// Rows so wide that fast transforms are quicker than products with a matrix (bench/fourier_bench).
@@ -62,15 +84,16 @@ struct FourierMapOptions {
 
 /// Options of maps that draw a direction and a length: kernels of the Euclidean distance only.
 struct RadialMapOptions : FourierMapOptions {
-  enum class Radial { gaussian, laplacian_l2 };
-  friend constexpr auto names_of(Radial) { return std::array{"gaussian", "laplacian-l2"}; }
+  enum class Radial { gaussian, laplacian_l2, matern32, matern52 };
+  friend constexpr auto names_of(Radial) {
+    return std::array{"gaussian", "laplacian-l2", "matern32", "matern52"};
+  }
   static bool has(std::string_view kernel) { return find_by_name<Radial>(kernel).has_value(); }
 
   void describe(OptionVisitor& v) {
-    auto radial = kernel == ShiftInvariant::laplacian_l2 ? Radial::laplacian_l2 : Radial::gaussian;
+    auto radial = find_by_name<Radial>(name_of(kernel)).value_or(Radial::gaussian);
     v.choice("kernel", radial, "kernel of the Euclidean distance");
-    kernel =
-        radial == Radial::laplacian_l2 ? ShiftInvariant::laplacian_l2 : ShiftInvariant::gaussian;
+    kernel = *find_by_name<ShiftInvariant>(name_of(radial));
     describe_rest(v);
   }
 };
@@ -82,7 +105,7 @@ Index frequency_count(const FourierMapOptions& options, std::string_view owner);
 void draw_frequency(ShiftInvariant kernel, rng::Key key, Index j, std::span<float> frequency);
 
 /// Length of frequency j in `dim` dimensions, in turns, bandwidth 1: its direction is uniform.
-/// For gaussian and laplacian-l2 only.
+/// For kernels of the Euclidean distance only.
 double frequency_length(ShiftInvariant kernel, rng::Key key, Index j, Index dim);
 
 std::unique_ptr<Kernel> fourier_kernel(const FourierMapOptions& options);

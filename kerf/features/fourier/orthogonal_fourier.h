@@ -18,7 +18,7 @@
 // Reference:  Yu et al., "Orthogonal random features", NIPS 2016.
 // Differs:    structured rows are exactly uniform, and have chi lengths too (the paper: H D3 H D2 H
 //             D1 and sqrt(d) for all, a bias of 0.02 for generic rows of 32 columns and of 0.1 for
-//             differences of two columns); laplacian-l2 beside gaussian.  Kernels that are no
+//             differences of two columns); laplacian-l2 and Matern beside gaussian.  Kernels that are no
 //             function of the Euclidean distance have no such features.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 #include <boost/random/sobol.hpp>
 #include <cmath>
 #include <numbers>
@@ -51,6 +52,8 @@ double quantile(ShiftInvariant kernel, double u) {
   switch (kernel) {
     case ShiftInvariant::gaussian:
     case ShiftInvariant::laplacian_l2:
+    case ShiftInvariant::matern32:
+    case ShiftInvariant::matern52:
       return normal_quantile(u);
     case ShiftInvariant::laplacian:
       return std::tan(std::numbers::pi * (u - 0.5));
@@ -60,9 +63,16 @@ double quantile(ShiftInvariant kernel, double u) {
   return 0;
 }
 
-/// Dimensions of the sequence: laplacian-l2 takes one for the common length, the first.
+/// Dimensions of the sequence: Student's t takes one for the common length, the first.
 Index sequence_dim(ShiftInvariant kernel, Index in_dim) {
-  return kernel == ShiftInvariant::laplacian_l2 ? in_dim + 1 : in_dim;
+  return student_degrees(kernel) > 0 ? in_dim + 1 : in_dim;
+}
+
+/// The quantile of chi / sqrt(degrees), which a frequency of Student's t is divided by.
+double length_quantile(Index degrees, double u) {
+  if (degrees == 1) return -normal_quantile(u / 2);
+  const double half = 0.5 * static_cast<double>(degrees);
+  return std::sqrt(boost::math::gamma_p_inv(half, u) / half);
 }
 
 /// The order in which group g takes the points of its sequence: the first group's is the sequence's.
@@ -108,7 +118,7 @@ QmcFeatures::QmcFeatures(Index in_dim, const Options& options, rng::Key key)
   turns_ = Projection(in_dim, count, [&](Index j, std::span<float> frequency) {
     const auto point = points.row(j);
     double scale = kTurn / *options.bandwidth;
-    if (dim > in_dim) scale /= -normal_quantile(unit(point[0]) / 2);  // |h|
+    if (dim > in_dim) scale /= length_quantile(student_degrees(options.kernel), unit(point[0]));
     const auto coordinates = point.subspan(dim - in_dim);
     for (std::size_t k = 0; k < frequency.size(); ++k)
       frequency[k] = static_cast<float>(scale * quantile(options.kernel, unit(coordinates[k])));

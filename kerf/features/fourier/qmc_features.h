@@ -1,8 +1,8 @@
 // Fourier features whose frequencies are a quasi-Monte Carlo sequence.
 //
 //   pairs or phase of fourier_form.h with w_j = F^-1(u_j) coordinate by coordinate, F the law of a
-//   frequency's coordinate (gaussian: normal, laplacian: Cauchy, cauchy: Laplace); laplacian-l2:
-//   g/|h|, h from one dimension more, the first.  The dimensions of u are cut into groups of
+//   frequency's coordinate (gaussian: normal, laplacian: Cauchy, cauchy: Laplace); laplacian-l2,
+//   matern32, matern52: g/h, h from one dimension more, the first.  The dimensions of u are cut into groups of
 //   g = log2 N (at least 3, at most 10; N: number of frequencies); those of a group are the first N
 //   points of a Sobol sequence in g dimensions, scrambled, and taken in a random order of its own
 //

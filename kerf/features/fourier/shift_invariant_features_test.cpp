@@ -260,6 +260,33 @@ TEST(Qmc, IsMuchMoreAccurateThanRandomFrequenciesInOneDimension) {
   EXPECT_NEAR(dot(z.row(0), z.row(1)), std::exp(-0.5), 0.1 * std::sqrt(0.4 / 2048));
 }
 
+// At one bandwidth Matern 3/2 is 0.483, 5/2 0.524, laplacian-l2 0.368 and the Gaussian 0.607: one map
+// of so many features that 5.3 of the stated standard deviations, 0.015, tell them apart.  (The
+// conformance tests have the hard rows, but fewer features.)
+TEST(StudentFrequencies, BelongToTheirKernel) {
+  constexpr Index kDim = 3;
+  const Params sized = {{"features", "262144"}, {"bandwidth", "2"}};
+  Matrix<float> x(4, kDim);
+  x.fill(0);
+  x(1, 0) = 2;
+  x(2, 1) = x(2, 2) = 0.5f;
+  x(3, 0) = x(3, 1) = x(3, 2) = -3;
+  for (const char* map : {"rff", "orf", "fastfood", "qmc"})
+    for (const char* kernel : {"laplacian-l2", "matern32", "matern52"}) {
+      const FeatureMapEntry& entry = find_feature_map(map);
+      const Params params = entry.complete(with_kernel(sized, kernel));
+      const auto exact = entry.kernel(params);
+      Matrix<float> z(4, 262144);
+      entry.make(kDim, params, rng::Key{11})->transform(x.view(), z.view());
+      for (Index i = 1; i < 4; ++i) {
+        const std::vector<double> zero(kDim, 0.0), row(x.row(i).begin(), x.row(i).end());
+        EXPECT_NEAR(dot(z.row(0), z.row(i)), (*exact)(zero, row),
+                    5.3 * std::sqrt(entry.relative_variance(params)))
+            << map << " " << kernel << " row " << i;
+      }
+    }
+}
+
 TEST(Compact, IsAProjectionOfTheFeaturesOfRff) {
   CompactOptions options;
   options.features = 6;

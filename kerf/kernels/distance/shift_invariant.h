@@ -4,16 +4,22 @@
 //   laplacian     exp(-|x - y|_1 / s)
 //   laplacian-l2  exp(-|x - y| / s)
 //   cauchy        prod_j 1 / (1 + (x_j - y_j)^2 / s^2)
+//   matern32      (1 + r) exp(-r),            r = sqrt(3) |x - y| / s
+//   matern52      (1 + r + r^2/3) exp(-r),    r = sqrt(5) |x - y| / s
 //
 // s is the bandwidth.
 //
 // Error:      a few units in the last place times the exponent.
 // Cost:       O(d) a pair.
-// Reference:  Rahimi & Recht, "Random features for large-scale kernel machines", NIPS 2007, fig. 1.
-// Differs:    laplacian-l2 is not in the paper; others call either of the two "Laplacian".
+// Reference:  Rahimi & Recht, "Random features for large-scale kernel machines", NIPS 2007, fig. 1;
+//             Rasmussen & Williams, "Gaussian processes for machine learning", 2006, eq. 4.17 (Matern).
+// Differs:    laplacian-l2 is not in the paper; others call either of the two "Laplacian".  It is the
+//             Matern kernel of smoothness 1/2; the Gaussian is that of infinite smoothness.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <numbers>
+
 #include "kerf/kernels/gram/pointwise.h"
 #include "kerf/kernels/gram/pointwise_kernel.h"
 
@@ -37,11 +43,12 @@ template <class K, PairGeometry kGeometry, DistanceNorm kNorm>
 class DifferenceKernel : public PointwiseKernel<K> {
  public:
   using Options = BandwidthOptions<kNorm>;
+  static constexpr double kStretch = 1;  // of the distance, beside the bandwidth
 
   explicit DifferenceKernel(const Options& options)
       : bandwidth_(resolved(options.bandwidth, std::string("kernel ") + K::kName, "bandwidth")) {}
 
-  PairForm form() const final { return {.geometry = kGeometry, .scale = 1 / bandwidth_}; }
+  PairForm form() const final { return {.geometry = kGeometry, .scale = K::kStretch / bandwidth_}; }
 
  protected:
   double bandwidth_;
@@ -78,6 +85,7 @@ class LaplacianKernel final
       "laplacian_kernel is 1 / s.";
 
   using DifferenceKernel::DifferenceKernel;
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
 
   template <class T>
   void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
@@ -122,6 +130,50 @@ class CauchyKernel final
   template <class T>
   void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
     pointwise::reciprocal(number, out);
+  }
+
+ private:
+  double value(std::span<const double> x, std::span<const double> y) const override;
+};
+
+class Matern32Kernel final
+    : public DifferenceKernel<Matern32Kernel, PairGeometry::squared_distance, DistanceNorm::l2> {
+ public:
+  static constexpr const char* kName = "matern32";
+  static constexpr const char* kSummary = "(1 + r) exp(-r), r = sqrt(3) |x-y| / s";
+  static constexpr const char* kFormula =
+      "``k(x, y) = (1 + r) exp(-r)``, ``r = sqrt(3) |x-y| / s``, s the bandwidth; scikit-learn's "
+      "Matern(length_scale=s, nu=1.5).";
+  static constexpr double kStretch = std::numbers::sqrt3;
+
+  using DifferenceKernel::DifferenceKernel;
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
+
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
+    pointwise::matern32(number, out);
+  }
+
+ private:
+  double value(std::span<const double> x, std::span<const double> y) const override;
+};
+
+class Matern52Kernel final
+    : public DifferenceKernel<Matern52Kernel, PairGeometry::squared_distance, DistanceNorm::l2> {
+ public:
+  static constexpr const char* kName = "matern52";
+  static constexpr const char* kSummary = "(1 + r + r^2/3) exp(-r), r = sqrt(5) |x-y| / s";
+  static constexpr const char* kFormula =
+      "``k(x, y) = (1 + r + r^2/3) exp(-r)``, ``r = sqrt(5) |x-y| / s``, s the bandwidth; "
+      "scikit-learn's Matern(length_scale=s, nu=2.5).";
+  static constexpr double kStretch = 2.23606797749978969641;  // sqrt(5)
+
+  using DifferenceKernel::DifferenceKernel;
+  static std::vector<KernelCandidate> candidates(const DataLook& data);
+
+  template <class T>
+  void of_numbers(std::span<const T> number, std::span<const T>, std::span<T> out) const {
+    pointwise::matern52(number, out);
   }
 
  private:

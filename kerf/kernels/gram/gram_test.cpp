@@ -24,11 +24,19 @@ struct Named {
 /// Every kernel, with bandwidths that suit rows of length about 1.
 const std::vector<Named>& all_kernels() {
   static const std::vector<Named> all = {
-      {"gaussian", {{"bandwidth", "1.2"}}},        {"laplacian", {{"bandwidth", "5"}}},
-      {"laplacian-l2", {{"bandwidth", "1.2"}}},    {"cauchy", {{"bandwidth", "1.2"}}},
-      {"arccos", {{"order", "0"}, {"bias", "0"}}}, {"arccos", {{"order", "1"}, {"bias", "0.7"}}},
-      {"nngp", {{"depth", "2"}, {"bias", "0"}}},   {"ntk", {{"depth", "1"}, {"bias", "0"}}},
-      {"ntk", {{"depth", "3"}, {"bias", "0"}}},    {"ntk", {{"depth", "3"}, {"bias", "1.3"}}},
+      {"gaussian", {{"bandwidth", "1.2"}}},
+      {"laplacian", {{"bandwidth", "5"}}},
+      {"laplacian-l2", {{"bandwidth", "1.2"}}},
+      {"cauchy", {{"bandwidth", "1.2"}}},
+      {"matern32", {{"bandwidth", "1.2"}}},
+      {"matern52", {{"bandwidth", "1.2"}}},
+      {"linear", {}},
+      {"arccos", {{"order", "0"}, {"bias", "0"}}},
+      {"arccos", {{"order", "1"}, {"bias", "0.7"}}},
+      {"nngp", {{"depth", "2"}, {"bias", "0"}}},
+      {"ntk", {{"depth", "1"}, {"bias", "0"}}},
+      {"ntk", {{"depth", "3"}, {"bias", "0"}}},
+      {"ntk", {{"depth", "3"}, {"bias", "1.3"}}},
   };
   return all;
 }
@@ -260,7 +268,8 @@ TEST(Gram, HasTheSameBitsForAnyThreadsAndBlocks) {
 
 TEST(Gram, OfEqualRowsIsExact) {
   const auto x = awkward_rows(9, 40, 17, 0.0f);
-  for (const char* name : {"gaussian", "laplacian", "laplacian-l2", "cauchy"}) {
+  for (const char* name :
+       {"gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52"}) {
     Matrix<float> k(40, 40);
     gram<float>(*make({name, {{"bandwidth", "0.01"}}}), x.view(), x.view(), k.view());
     for (Index i = 0; i < 40; ++i) EXPECT_EQ(k(i, i), 1) << name;
@@ -281,6 +290,8 @@ TEST(Gram, StaysFiniteAtTheEndsOfTheRange) {
       {"gaussian", {{"bandwidth", "1e-60"}}},     {"gaussian", {{"bandwidth", "1e60"}}},
       {"laplacian", {{"bandwidth", "1e-60"}}},    {"cauchy", {{"bandwidth", "1e-60"}}},
       {"laplacian-l2", {{"bandwidth", "1e-60"}}}, {"gaussian", {{"bandwidth", "1e18"}}},
+      {"matern32", {{"bandwidth", "1e-60"}}},     {"matern32", {{"bandwidth", "1e60"}}},
+      {"matern52", {{"bandwidth", "1e-60"}}},     {"matern52", {{"bandwidth", "1e60"}}},
       {"arccos", {{"order", "0"}, {"bias", "0"}}}};
   for (const Named& named : kernels) {
     const auto kernel = make(named);
@@ -290,7 +301,7 @@ TEST(Gram, StaysFiniteAtTheEndsOfTheRange) {
 }
 
 /// A kernel that only has a value(): what a new kernel is before anybody makes it fast.
-class LinearKernel final : public Kernel {
+class SlowKernel final : public Kernel {
   double value(std::span<const double> x, std::span<const double> y) const override {
     double sum = 0;
     for (std::size_t j = 0; j < x.size(); ++j) sum += x[j] * y[j];
@@ -299,7 +310,7 @@ class LinearKernel final : public Kernel {
 };
 
 TEST(Gram, TakesAnyKernelAndEmptyMatrices) {
-  const LinearKernel kernel;
+  const SlowKernel kernel;
   const auto x = awkward_rows(11, 30, 4, 0.0f), y = awkward_rows(12, 9, 4, 0.0f);
   EXPECT_LT(worst_error<double>(kernel, x, y, x.view(), y.view()), 1e-15);
   for (const Named& named : all_kernels()) {

@@ -73,7 +73,8 @@ TEST(MedianDistance, FollowsTheKernel) {
     return params.at("bandwidth");
   };
   EXPECT_EQ(bandwidth("laplacian"), "1");
-  for (const char* name : {"gaussian", "laplacian-l2", "cauchy"}) EXPECT_EQ(bandwidth(name), "2");
+  for (const char* name : {"gaussian", "laplacian-l2", "cauchy", "matern32", "matern52"})
+    EXPECT_EQ(bandwidth(name), "2");
 }
 
 }  // namespace

@@ -84,6 +84,19 @@ HWY_INLINE void exp_minus_sqrt_all(const T* x, T* out, std::size_t count) {
             [](auto d, auto value, auto) HWY_ATTR { return hn::Exp(d, hn::Neg(hn::Sqrt(value))); });
 }
 
+/// kThird: with the term r^2/3 of smoothness 5/2.
+template <bool kThird, class T>
+HWY_INLINE void matern_all(const T* x, T* out, std::size_t count) {
+  map_pairs(x, x, out, count, [](auto d, auto value, auto) HWY_ATTR {
+    const auto one = hn::Set(d, T{1});
+    // exp(-1000) is 0 in either precision, and infinity times 0 would be no number.
+    const auto r = hn::Min(hn::Sqrt(value), hn::Set(d, T{1000}));
+    auto factor = hn::Add(one, r);
+    if constexpr (kThird) factor = hn::MulAdd(hn::Mul(r, r), hn::Set(d, T(1.0 / 3)), factor);
+    return hn::Min(one, hn::Mul(factor, hn::Exp(d, hn::Neg(r))));
+  });
+}
+
 template <class T>
 HWY_INLINE void reciprocal_all(const T* x, T* out, std::size_t count) {
   map_pairs(x, x, out, count,
@@ -128,6 +141,10 @@ void exp_d(double factor, const double* x, double* out, std::size_t n) {
 }
 void exp_sqrt_f(const float* x, float* out, std::size_t n) { exp_minus_sqrt_all(x, out, n); }
 void exp_sqrt_d(const double* x, double* out, std::size_t n) { exp_minus_sqrt_all(x, out, n); }
+void matern32_f(const float* x, float* out, std::size_t n) { matern_all<false>(x, out, n); }
+void matern32_d(const double* x, double* out, std::size_t n) { matern_all<false>(x, out, n); }
+void matern52_f(const float* x, float* out, std::size_t n) { matern_all<true>(x, out, n); }
+void matern52_d(const double* x, double* out, std::size_t n) { matern_all<true>(x, out, n); }
 void reciprocal_f(const float* x, float* out, std::size_t n) { reciprocal_all(x, out, n); }
 void reciprocal_d(const double* x, double* out, std::size_t n) { reciprocal_all(x, out, n); }
 
@@ -147,6 +164,10 @@ HWY_EXPORT(exp_f);
 HWY_EXPORT(exp_d);
 HWY_EXPORT(exp_sqrt_f);
 HWY_EXPORT(exp_sqrt_d);
+HWY_EXPORT(matern32_f);
+HWY_EXPORT(matern32_d);
+HWY_EXPORT(matern52_f);
+HWY_EXPORT(matern52_d);
 HWY_EXPORT(reciprocal_f);
 HWY_EXPORT(reciprocal_d);
 
@@ -182,6 +203,18 @@ void exp_minus_sqrt(std::span<const float> x, std::span<float> out) {
 }
 void exp_minus_sqrt(std::span<const double> x, std::span<double> out) {
   HWY_DYNAMIC_DISPATCH(exp_sqrt_d)(x.data(), out.data(), out.size());
+}
+void matern32(std::span<const float> x, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(matern32_f)(x.data(), out.data(), out.size());
+}
+void matern32(std::span<const double> x, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(matern32_d)(x.data(), out.data(), out.size());
+}
+void matern52(std::span<const float> x, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(matern52_f)(x.data(), out.data(), out.size());
+}
+void matern52(std::span<const double> x, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(matern52_d)(x.data(), out.data(), out.size());
 }
 void reciprocal(std::span<const float> x, std::span<float> out) {
   HWY_DYNAMIC_DISPATCH(reciprocal_f)(x.data(), out.data(), out.size());

@@ -3,6 +3,7 @@
 //
 //   kappa0, nngp, ntk   of an angle given as u = 1 - cos and v = 1 + cos (arc_cosine.h, ntk.h)
 //   exp_minus           exp(-factor x)         exp_minus_sqrt   exp(-sqrt x)        reciprocal  1/x
+//   matern32, matern52  (1 + r) exp(-r) and (1 + r + r^2/3) exp(-r), r = sqrt x; never above 1
 //
 // The recursion over the layers stays in registers.  With m = min(u, v) and two polynomials,
 //   acos or pi - acos  = pi sqrt(m) A(m),    (sin t - t cos t) / pi = m sqrt(m) B(m),   0 <= m <= 1
@@ -39,6 +40,12 @@ void exp_minus(double factor, std::span<const double> x, std::span<double> out);
 
 void exp_minus_sqrt(std::span<const float> x, std::span<float> out);
 void exp_minus_sqrt(std::span<const double> x, std::span<double> out);
+
+void matern32(std::span<const float> x, std::span<float> out);
+void matern32(std::span<const double> x, std::span<double> out);
+
+void matern52(std::span<const float> x, std::span<float> out);
+void matern52(std::span<const double> x, std::span<double> out);
 
 void reciprocal(std::span<const float> x, std::span<float> out);
 void reciprocal(std::span<const double> x, std::span<double> out);

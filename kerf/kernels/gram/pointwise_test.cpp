@@ -117,5 +117,34 @@ TYPED_TEST(Pointwise, ExponentialsAndReciprocals) {
   EXPECT_EQ(ends[1], 1);
 }
 
+// Ours rounds the distance, the factor, the exponential (whose exponent magnifies) and the product.
+TYPED_TEST(Pointwise, MaternFunctionsAreTheirClosedForms) {
+  std::vector<TypeParam> x = {0, std::numeric_limits<TypeParam>::infinity(),
+                              std::numeric_limits<TypeParam>::max()};
+  for (double square = 1e-30; square < 1e4; square *= 1.3)
+    x.push_back(static_cast<TypeParam>(square));
+  std::vector<TypeParam> three(x.size()), five(x.size());
+  pointwise::matern32(x, three);
+  pointwise::matern52(x, five);
+  EXPECT_EQ(three[0], 1);
+  EXPECT_EQ(five[0], 1);
+  for (const std::size_t far : {1, 2}) {
+    EXPECT_EQ(three[far], 0);
+    EXPECT_EQ(five[far], 0);
+  }
+  for (std::size_t i = 3; i < x.size(); ++i) {
+    const long double r = std::sqrt(static_cast<long double>(x[i]));
+    const auto expect = [&](TypeParam value, long double exact) {
+      const auto units = static_cast<double>((4 + r) * exact);
+      EXPECT_NEAR(static_cast<double>(value), static_cast<double>(exact),
+                  this->kUnit * units + std::numeric_limits<TypeParam>::min())
+          << x[i];
+      EXPECT_LE(value, 1);
+    };
+    expect(three[i], (1 + r) * std::exp(-r));
+    expect(five[i], (1 + r + r * r / 3) * std::exp(-r));
+  }
+}
+
 }  // namespace
 }  // namespace kerf::detail

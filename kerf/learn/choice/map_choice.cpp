@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "kerf/core/require.h"
 #include "kerf/core/spelling.h"
@@ -27,17 +28,14 @@
 namespace kerf::detail {
 namespace {
 
-constexpr Index kFirstRows = 400, kMostRows = 800;  // exact rounds
+constexpr Index kFirstRows = 200, kMostRows = 800;  // exact rounds
 constexpr Index kDualRows = 1200;                   // last round, where features are many,
 constexpr Index kMostFeatureRows = 8192;            // and where they are few
 constexpr Index kLeastRows = 100;                   // fewer tell nothing
 constexpr Index kFewestFeatures = 256, kMostFeatures = 2048;
 constexpr std::size_t kFinalists = 3;
-constexpr std::size_t kKeptPart = 3;   // of a kernel, one in so many goes on,
-constexpr std::size_t kLeastKept = 2;  // and two: more rows may want a narrower kernel
-constexpr double kHopeless = 2;        // an error so many times the best: no more work for it
-constexpr double kFewFlops = 1.2e10;   // sums of one trial: a tenth of a second
-constexpr double kBehind = 1.2;        // the same in the last round
+constexpr double kFewFlops = 1.2e10;  // sums of one trial: a tenth of a second
+constexpr double kBehind = 1.2;       // an error so many times the best: no search for its lambda
 constexpr Index kFolds = 5;
 constexpr Index kGramColumns = 512;      // of features that dual_ridge.cpp makes double at a time
 constexpr Index kGramScratch = 4 << 20;  // of a thread that computes tiles of distances
@@ -49,27 +47,24 @@ constexpr double kTie = 1e-9;
 
 std::string number_of(double value) { return fmt::format("{:.4g}", value); }
 
-/// The candidate with the user's options put in, or nothing if its map does not take them.
-std::optional<MapCandidate> agree(MapCandidate candidate, const Params& given) {
-  const auto infos = find_feature_map(candidate.map).options();
-  for (const auto& [name, value] : given) {
-    const auto info = std::ranges::find(infos, name, &OptionInfo::name);
-    if (info == infos.end()) return std::nullopt;
-    if (info->type == OptionType::choice &&
-        std::ranges::find(info->choices, value) == info->choices.end())
-      return std::nullopt;
-    const auto own = candidate.options.find(name);
-    const bool is_choice = own != candidate.options.end() && info->type == OptionType::choice;
-    if (is_choice && own->second != value) return std::nullopt;
-    const bool is_number = info->type == OptionType::automatic && value == "auto";
-    if (!is_number) candidate.options[name] = value;  // auto: as the candidates have it
-  }
-  return candidate;
+/// Who goes on after a round.
+struct Cut {
+  std::size_t part;   ///< of a kernel, one in so many,
+  std::size_t least;  ///< and so many at least: more rows may want a narrower one,
+  double hopeless;    ///< but none with an error so many times the best
+};
+
+/// 200 rows tell little, and cost little; what goes on from 800 costs seconds.
+Cut cut_after(Index rows) {
+  if (rows <= kFirstRows) return {2, 2, 4};
+  if (rows < kMostRows) return {3, 2, 2};
+  return {3, 1, 1.5};
 }
 
-Params with_features(const Params& options, Index features) {
-  Params all = options;
-  all["features"] = std::to_string(features);
+/// The candidate's options with a number of features; columns as features have their own.
+Params with_features(const MapCandidate& candidate, Index features) {
+  Params all = candidate.options;
+  if (!find_feature_map(candidate.map).keeps_rows) all["features"] = std::to_string(features);
   return all;
 }
 
@@ -116,7 +111,7 @@ double trials_to_come(Index n, Index most, std::size_t count, bool with_features
 std::unique_ptr<FeatureMap> make_map(const MapCandidate& candidate, Index features,
                                      const Sample& sample) {
   const FeatureMapEntry& entry = find_feature_map(candidate.map);
-  Recipe recipe{candidate.map, entry.complete(with_features(candidate.options, features)),
+  Recipe recipe{candidate.map, entry.complete(with_features(candidate, features)),
                 static_cast<std::uint64_t>(sample.options.seed), sample.rows.x().cols()};
   MemorySource rows(sample.rows.x(), {});
   recipe.fit(rows, sample.options.memory_limit);
@@ -161,17 +156,16 @@ void sort_trials(std::vector<MapChoice::Trial>& trials, std::size_t count) {
       [](const auto& a, const auto& b) { return a.errors.back() < b.errors.back() * (1 - kTie); });
 }
 
-/// Who goes on: the best of each kernel, and the best of all.  They move to the front.
-std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) {
+/// The best of each kernel, and the best of all, move to the front; how many they are.
+std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count, const Cut& cut) {
   std::map<std::string, std::size_t> members, seen;
   for (std::size_t i = 0; i < count; ++i) ++members[trials[i].candidate.kernel];
   std::vector<bool> stays;
-  const double hopeless = kHopeless * trials.front().errors.back();
+  const double hopeless = cut.hopeless * trials.front().errors.back();
   for (std::size_t i = 0; i < count; ++i) {
     const std::string& kernel = trials[i].candidate.kernel;
-    const std::size_t places =
-        std::max<std::size_t>(kLeastKept, (members[kernel] + kKeptPart - 1) / kKeptPart);
-    const bool near = trials[i].errors.back() <= hopeless || trials[i].errors.size() == 1;
+    const std::size_t places = std::max(cut.least, (members[kernel] + cut.part - 1) / cut.part);
+    const bool near = trials[i].errors.back() <= hopeless;
     stays.push_back(i < kFinalists || (seen[kernel]++ < places && near));
   }
   std::vector<MapChoice::Trial> kept, dropped;
@@ -182,69 +176,123 @@ std::size_t survivors(std::vector<MapChoice::Trial>& trials, std::size_t count) 
   return kept.size();
 }
 
-void exact_round(MapChoice& choice, std::size_t count, Index rows, const PairTable& table,
-                 const Sample& sample, const RoundProgress& progress) {
-  Matrix<double> gram(rows, rows);
-  double best_error = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < count; ++i) {
-    progress.tell(i);
-    MapChoice::Trial& trial = choice.trials[i];
+Index most_exact_rows(Index have, bool exact) {
+  return std::min(have, exact ? kDualRows : kMostRows);
+}
+
+/// Exact kernels of the sample's first rows.
+class ExactTrials {
+ public:
+  explicit ExactTrials(const Sample& sample)
+      : sample_(sample),
+        most_(most_exact_rows(sample.rows.rows(), sample.options.exact)),
+        table_(sample.rows.x().slice(0, most_)) {}
+
+  Index most() const { return most_; }
+
+  /// One more error of the trial, on so many rows.  `rival`: the best error so far; one who is far
+  /// behind it at the lambda of the round before needs no better one.
+  void add_error(MapChoice::Trial& trial, Index rows, double rival) {
     const auto kernel = find_feature_map(trial.candidate.map).kernel(trial.candidate.options);
-    table.gram(*kernel, rows, gram.view());
-    LeaveOneOut problem(gram.view(), sample.targets.slice(0, rows), sample.weights(rows));
+    gram_.resize(rows, rows);
+    table_.gram(*kernel, rows, gram_.view());
+    LeaveOneOut problem(gram_.view(), sample_.targets.slice(0, rows), sample_.weights(rows));
     const bool first = trial.errors.empty();
     if (!first) {
-      // Where it stood before, and no search if it is far behind by now.
       const double error = problem.error_at(trial.lambda_step);
-      if (std::isfinite(error) && error > kHopeless * best_error) {
-        trial.errors.push_back(error);
-        continue;
-      }
+      if (std::isfinite(error) && error > kBehind * rival) return trial.errors.push_back(error);
     }
     const auto best = problem.search(first ? kStartStep : trial.lambda_step, first ? 2 : 1);
     trial.lambda_step = best.first;
     trial.errors.push_back(best.second);
-    best_error = std::min(best_error, best.second);
+  }
+
+ private:
+  const Sample& sample_;
+  Index most_;
+  PairTable table_;
+  Matrix<double> gram_;
+};
+
+double error_of_features(const MapChoice::Trial& trial, const FeatureRound& round, double rival,
+                         const Sample& sample) {
+  const auto map = make_map(trial.candidate, round.features, sample);
+  return round.by_folds
+             ? error_by_folds(*map, round.rows, sample)
+             : error_by_leave_one_out(*map, round.rows, trial.lambda_step, rival, sample);
+}
+
+/// The candidate beyond the grid of which the best trial is the edge, after all exact rounds so far;
+/// nothing where there is none.
+std::optional<MapChoice::Trial> trial_beyond(const MapChoice& choice, ExactTrials& exact) {
+  const MapChoice::Trial& rival = choice.trials.front();
+  auto next = beyond_edge(rival.candidate, choice.trials);
+  if (!next) return std::nullopt;
+  MapChoice::Trial trial{std::move(*next), {}, 0};
+  for (std::size_t r = 0; r < choice.rounds.size(); ++r)
+    if (choice.rounds[r].features == 0)
+      exact.add_error(trial, choice.rounds[r].rows, rival.errors[r]);
+  return trial;
+}
+
+/// One more among the first `count`.
+void join(MapChoice& choice, std::size_t& count, MapChoice::Trial trial) {
+  choice.trials.insert(choice.trials.begin() + static_cast<std::ptrdiff_t>(count++),
+                       std::move(trial));
+  sort_trials(choice.trials, count);
+}
+
+void exact_round(MapChoice& choice, std::size_t count, Index rows, ExactTrials& exact,
+                 const RoundProgress& progress) {
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    progress.tell(i);
+    exact.add_error(choice.trials[i], rows, best);
+    best = std::min(best, choice.trials[i].errors.back());
   }
   choice.rounds.push_back({rows, 0});
   sort_trials(choice.trials, count);
 }
 
-Index most_exact_rows(Index have, bool exact) {
-  return std::min(have, exact ? kDualRows : kMostRows);
-}
-
 /// All of them; how many candidates are left.
 std::size_t exact_rounds(MapChoice& choice, const Sample& sample, const Progress& progress) {
-  const Index most = most_exact_rows(sample.rows.rows(), sample.options.exact);
-  const PairTable table(sample.rows.x().slice(0, most));
+  ExactTrials exact(sample);
   std::size_t count = choice.trials.size();
-  for (Index n = std::min(kFirstRows, most);; n = std::min(2 * n, most)) {
-    exact_round(choice, count, n, table, sample,
+  for (Index n = std::min(kFirstRows, exact.most());; n = std::min(2 * n, exact.most())) {
+    exact_round(choice, count, n, exact,
                 {progress, choice.rounds.size(), count,
-                 trials_to_come(n, most, count, !sample.options.exact)});
-    if (!sample.options.keep_all || n == most) count = survivors(choice.trials, count);
-    if (n == most) return count;
+                 trials_to_come(n, exact.most(), count, !sample.options.exact)});
+    while (auto trial = trial_beyond(choice, exact)) join(choice, count, std::move(*trial));
+    if (!sample.options.keep_all || n == exact.most())
+      count = survivors(choice.trials, count, cut_after(n));
+    if (n == exact.most()) return count;
   }
 }
 
 void feature_round(MapChoice& choice, std::size_t count, Index rows, const Sample& sample,
                    const Progress& progress) {
-  const auto [features, used, by_folds] =
-      feature_round_of(sample.rows.rows(), rows, sample.options.features);
-  const RoundProgress round(progress, choice.rounds.size(), count, 0);
+  const RoundProgress steps(progress, choice.rounds.size(), count, 0);
+  const FeatureRound round = feature_round_of(sample.rows.rows(), rows, sample.options.features);
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
-    round.tell(i);
+    steps.tell(i);
     MapChoice::Trial& trial = choice.trials[i];
-    const auto map = make_map(trial.candidate, features, sample);
-    trial.errors.push_back(
-        by_folds ? error_by_folds(*map, used, sample)
-                 : error_by_leave_one_out(*map, used, trial.lambda_step, best, sample));
+    trial.errors.push_back(error_of_features(trial, round, best, sample));
     best = std::min(best, trial.errors.back());
   }
-  choice.rounds.push_back({used, features});
+  choice.rounds.push_back({round.rows, round.features});
   sort_trials(choice.trials, count);
+  while (beyond_edge(choice.trials.front().candidate, choice.trials)) {
+    // The distances are made again, and gone before there are features: memory is for one of both.
+    std::optional<MapChoice::Trial> trial;
+    {
+      ExactTrials exact(sample);
+      trial = trial_beyond(choice, exact);
+    }
+    trial->errors.push_back(error_of_features(*trial, round, best, sample));
+    best = std::min(best, trial->errors.back());
+    join(choice, count, std::move(*trial));
+  }
 }
 
 /// Most memory that a choice on `count` rows of the data takes at once.
@@ -257,15 +305,16 @@ Index choice_bytes(const std::vector<MapCandidate>& candidates, const DataSummar
     return 8 * n * (matrices * n + 2 * targets) + blas::factor_scratch(n);
   };
   const Index exact_rows = most_exact_rows(count, options.exact);
-  // Distances, the kernel and its factor; threads turn tiles of rows into distances.
-  const Index exact = among_rows(exact_rows, 3) + threads() * kGramScratch;
+  // Distances of both kinds, the kernel and its factor; threads turn tiles of rows into distances.
+  const Index exact = among_rows(exact_rows, 4) + threads() * kGramScratch;
   if (options.exact) return std::max(sampling, kept + exact);
-  const auto [m, used, by_folds] = feature_round_of(count, summary.rows, options.features);
-  Index map = 0;
+  const auto [features, used, by_folds] = feature_round_of(count, summary.rows, options.features);
+  Index map = 0, m = features;
   for (const MapCandidate& candidate : candidates) {
     const FeatureMapEntry& entry = find_feature_map(candidate.map);
     map = std::max(map,
-                   entry.bytes(summary.cols, entry.complete(with_features(candidate.options, m))));
+                   entry.bytes(summary.cols, entry.complete(with_features(candidate, features))));
+    if (entry.keeps_rows) m = std::max(m, summary.cols);
   }
   const Index folds = kFolds * NormalEquations::bytes(m, targets) +
                       NormalEquations::scratch_bytes(Precision::single_, threads()) +
@@ -284,78 +333,15 @@ std::string explain(const MapChoice& choice) {
   if (second.errors.size() == first.errors.size())
     text += fmt::format(": {} against {} for {}", number_of(first.errors.back()),
                         number_of(second.errors.back()), second.candidate.label);
-  return text + fmt::format(", on {} rows with {}", round.rows,
-                            round.features == 0 ? std::string("the exact kernel")
-                                                : fmt::format("{} features", round.features));
-}
-
-/// A kernel and what it is a candidate with.
-struct Offer {
-  const KernelEntry* kernel;
-  KernelCandidate candidate;
-};
-
-/// Of all kernels that declare themselves candidates, each in its place.
-std::vector<Offer> offers(const DataLook& look) {
-  std::vector<Offer> all;
-  for (const KernelEntry& kernel : kernels())
-    if (kernel.candidates != nullptr)
-      for (KernelCandidate& candidate : kernel.candidates(look))
-        all.push_back({&kernel, std::move(candidate)});
-  std::ranges::stable_sort(all, {}, [](const Offer& offer) { return offer.candidate.place; });
-  return all;
-}
-
-/// "ntk, depth 2, bias 1": what the user gave stands there as it was given.
-std::string label_of(const Offer& offer, const Params& given) {
-  std::string label = offer.kernel->name;
-  for (const auto& [option, value, shown] : offer.candidate.settings) {
-    const auto found = given.find(option);
-    const bool is_own = found == given.end() || found->second == "auto";
-    label += fmt::format(", {} {}", option, is_own ? shown : found->second);
-  }
-  return label;
+  text += fmt::format(", on {} rows with {}", round.rows,
+                      round.features == 0 ? std::string("the exact kernel")
+                                          : fmt::format("{} features", round.features));
+  if (const auto option = edge_option(first.candidate, choice.trials); !option.empty())
+    text += fmt::format("; its {} is at the edge of what was tried", option);
+  return text;
 }
 
 }  // namespace
-
-std::optional<MapCandidate> stand_in(std::string_view kernel, const Params& options,
-                                     std::string label, const DataSummary& summary,
-                                     bool may_learn) {
-  for (const FeatureMapEntry& map : feature_maps()) {
-    if (map.stands_for == nullptr || (map.fit != nullptr && !may_learn)) continue;
-    if (auto own = map.stands_for(kernel, options, summary))
-      return MapCandidate{map.name, std::move(*own), std::move(label), std::string(kernel),
-                          options};
-  }
-  return std::nullopt;
-}
-
-std::vector<MapCandidate> map_candidates(const Params& given, const DataSummary& summary,
-                                         const Scaling& scaling, bool may_learn) {
-  Params fixed = given;
-  fixed.erase("features");
-  std::vector<MapCandidate> candidates;
-  for (const Offer& offer : offers(ScaledLook(summary, scaling))) {
-    auto candidate = stand_in(offer.kernel->name, offer.candidate.options(), label_of(offer, fixed),
-                              summary, may_learn);
-    if (candidate) candidate = agree(std::move(*candidate), fixed);
-    if (!candidate) continue;
-    const auto same = [&](const MapCandidate& other) {
-      return other.map == candidate->map && other.options == candidate->options;
-    };
-    if (std::ranges::none_of(candidates, same)) candidates.push_back(std::move(*candidate));
-  }
-  if (candidates.empty()) {
-    if (const auto kernel = fixed.find("kernel"); kernel != fixed.end())
-      find_kernel(kernel->second);
-    std::vector<std::string> names;
-    for (const auto& [name, value] : fixed) names.push_back(spell(name, value));
-    fail(ErrorKind::usage, "{} has no candidate with {}: name the map with {}",
-         spell("map", "auto"), fmt::join(names, " "), spell("map"));
-  }
-  return candidates;
-}
 
 MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sample_rows,
                      MatrixView<const double> targets, Index rows, const MapChoiceOptions& options,
@@ -371,20 +357,6 @@ MapChoice choose_map(std::vector<MapCandidate> candidates, const RowBlock& sampl
   choice.reason = explain(choice);
   choice.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return choice;
-}
-
-std::optional<Params> exact_options(const MapCandidate& candidate, const Params& given) {
-  const auto infos = find_kernel(candidate.kernel).options();
-  const auto knows = [&](const std::string& name) {
-    return name == "kernel" || std::ranges::find(infos, name, &OptionInfo::name) != infos.end();
-  };
-  for (const auto& [name, value] : given)
-    if (name != "features" && !knows(name)) return std::nullopt;
-  Params options = candidate.kernel_options;
-  for (const auto& [name, value] : candidate.options)
-    if (knows(name)) options[name] = value;
-  options["kernel"] = candidate.kernel;
-  return options;
 }
 
 Index map_choice_rows(const std::vector<MapCandidate>& candidates, const DataSummary& summary,

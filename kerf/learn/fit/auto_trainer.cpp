@@ -52,6 +52,7 @@ Index most_memory(const FitJob& job) {
 /// Error (memory) if the number given does not fit.
 Index features_of(const FitJob& job, const Params& map_options, const MapCandidate& candidate,
                   std::string& note) {
+  if (find_feature_map(candidate.map).keeps_rows) return job.summary.cols;
   const Index asked = wants_growth(map_options) ? kFirstFeatures : features_asked(map_options);
   Params options = candidate.options;
   options["features"] = std::to_string(asked);
@@ -129,7 +130,9 @@ FitResult fit_best_map(const FitJob& job, const Params& map_options) {
     choice = choose({job.source, job.summary, job.options, job.memory_limit, progress},
                     std::move(candidates), scaling, options, before.read);
     winner = choice.winner().options;
-    if (wants_growth(map_options))
+    if (find_feature_map(choice.winner().map).keeps_rows)
+      exact = false;  // its columns are its features: all of the kernel, and as many as they are
+    else if (wants_growth(map_options))
       winner["features"] = "auto";
     else if (!exact)
       winner["features"] = std::to_string(features_of(job, map_options, choice.winner(), note));

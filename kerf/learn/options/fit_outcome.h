@@ -32,6 +32,9 @@ struct MapCandidate {
   std::string label;
   std::string kernel;     ///< its name: a round drops no kernel's last candidate
   Params kernel_options;  ///< what distinguishes it as options of the kernel
+  /// The numbers of its label, as the kernel declared them.
+  std::vector<KernelCandidate::Setting> settings = {};
+  int beyond = 0;  ///< steps beyond the grid that the kernel declared
 };
 
 struct MapChoice {
