@@ -117,8 +117,11 @@ TEST(Accounting, SpeedsAreMeasuredOnceAndPlausible) {
 
 // lambda_per_target cannot be refined; the warning was to raise a lambda that nobody had given.
 TEST(Accounting, TakesDoubleWhereItsOwnLambdaAsksForIt) {
-  Data data{three_inputs(1500, 3), Matrix<double>(1500, 2)};
+  Data data{Matrix<float>(1500, 2), Matrix<double>(1500, 2)};
   for (Index i = 0; i < data.x.rows(); ++i) {
+    for (Index j = 0; j < 2; ++j)
+      data.x(i, j) = static_cast<float>(
+          2 * rng::uniform(rng::Key{3}, static_cast<std::uint64_t>(2 * i + j)) - 1);
     data.y(i, 0) = std::sin(2 * data.x(i, 0)) + std::pow(data.x(i, 1), 2);
     data.y(i, 1) = data.x(i, 0) * data.x(i, 1);
   }
@@ -129,14 +132,14 @@ TEST(Accounting, TakesDoubleWhereItsOwnLambdaAsksForIt) {
     return std::ranges::any_of(
         lines, [&](const std::string& line) { return line.find(words) != std::string::npos; });
   };
-  const Params params{{"features", "256"}, {"bandwidth", "3"}};
+  const Params params{{"features", "256"}, {"bandwidth", "1.75"}};
   const FitReport report = fit_of(data, "rff", params, options).report;
-  EXPECT_TRUE(has(report.notes, "fitted again with precision double"));
+  EXPECT_TRUE(has(report.notes, "fitted again with precision = double"));
   EXPECT_FALSE(has(report.warnings, "precision"));
   EXPECT_FALSE(has(report.warnings, "raise lambda"));
   // A lambda that was given is the user's to raise.
   options.lambda_per_target = false;
-  options.lambda = 1e-14;
+  options.lambda = 1e-7;
   EXPECT_FALSE(has(fit_of(data, "rff", params, options).report.notes, "fitted again"));
 }
 

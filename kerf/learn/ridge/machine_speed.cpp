@@ -10,7 +10,6 @@
 #include "kerf/core/system/parallel.h"
 #include "kerf/core/system/stopwatch.h"
 #include "kerf/learn/ridge/normal_equations.h"
-#include "kerf/linalg/blas.h"
 
 namespace kerf::detail {
 namespace {
@@ -47,16 +46,6 @@ double seconds_of_sums(Matrix<float>& z) {
   });
 }
 
-double seconds_of_factor(const Matrix<float>& z) {
-  Matrix<double> a(kFeatures, kFeatures);
-  return best_seconds([&] {
-    for (Index i = 0; i < kFeatures; ++i) {
-      for (Index j = 0; j < kFeatures; ++j) a(i, j) = i == j ? 4.0 * kFeatures : z(i, j);
-    }
-    blas::cholesky(a.view());
-  });
-}
-
 Speeds measure() {
   Matrix<float> z(kRows, kFeatures);
   rng::fill_normal(rng::Key{0}.child("speed"), 0, std::span(z.data(), kRows * kFeatures));
@@ -64,10 +53,10 @@ Speeds measure() {
   const Speeds assumed = assumed_speeds();
   Speeds found = assumed;
   found.sums = kFlops / seconds_of_sums(z);
-  found.factor = kFlops / 3 / seconds_of_factor(z);
   const double faster = found.sums / assumed.sums;
   found.sums_double *= faster;
   found.thin *= faster;
+  found.factor *= faster;
   found.memory *= faster;
   return found;
 }

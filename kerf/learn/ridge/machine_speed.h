@@ -2,8 +2,8 @@
 //
 //   assumed    what choices between solvers count with: the same on every machine and in every run, so
 //              that the same command gives the same model
-//   measured   what expected times are said with: sums over rows and a factor, a few milliseconds each,
-//              once in a process for each number of threads
+//   measured   what expected times are said with: sums over rows, timed for some milliseconds once for each
+//              number of threads; the rest is as much faster or slower than assumed as they are
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
