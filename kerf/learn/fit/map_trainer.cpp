@@ -176,7 +176,7 @@ bool deserves_double(const FitJob& job, const std::string& map, const FitResult&
                      const FitOptions& in_double) {
   const FitReport& report = result.report;
   if (!report.wants_double || job.options.lambda || !job.options.checkpoint.empty()) return false;
-  const Index features = std::stoll(result.model.recipe.options.at("features"));
+  const Index features = result.model.linear.weights.rows();
   const FitJob other{job.source, job.summary, in_double, job.memory_limit, job.progress};
   const Problem problem = problem_of(other, find_feature_map(map), result.model.recipe.options);
   return features <= kFewFeatures && plan_solver(problem).bytes <= problem.most;
