@@ -125,10 +125,11 @@ FitResult fit_chosen_map(const FitJob& job, const Params& map_options) {
     MapChoiceOptions options;
     options.seed = job.options.seed;
     options.memory_limit = job.memory_limit;
-    exact = prefers_exact(job, map_options) && exact_options(candidates.front(), map_options);
-    if (exact && exact_fit_bytes(job) > most_memory(job)) {
+    const auto kernel = exact_options(candidates.front(), map_options);
+    exact = kernel && prefers_exact(job, map_options);
+    if (const Index bytes = exact ? exact_fit_bytes(job, *kernel) : 0; bytes > most_memory(job)) {
       note = fmt::format("features instead of the exact kernel, which would need {}",
-                         human_bytes(exact_fit_bytes(job)));
+                         human_bytes(bytes));
       exact = false;
     }
     options.exact = exact;
