@@ -18,9 +18,10 @@ namespace {
 constexpr Index kDefaultFeatures = 4096;
 constexpr Index kFirstFeatures = 512, kMostFeatures = 16384;
 constexpr double kWorthwhile = 0.01;  // of the error, for twice the features
-// So few rows are solved for with the kernel itself: it is quicker, and its double precision allows
-// a lambda that features in single precision do not.
-constexpr Index kExactRows = 2048;
+// So few rows are solved for with the kernel itself: a few factors in single precision (kernel_walk.h)
+// are seconds, and no number of features is as good as all of them.  Fixed, so that the same command
+// gives the same model on every machine.
+constexpr Index kExactRows = 10000;
 
 Index features_asked(const Params& options) {
   const auto features = options.find("features");
@@ -115,10 +116,12 @@ FitResult fit_best_map(const FitJob& job, const Params& map_options) {
     MapChoiceOptions options;
     options.seed = job.options.seed;
     options.memory_limit = job.memory_limit;
-    exact = prefers_exact(job, map_options) && exact_options(candidates.front(), map_options);
-    if (exact && exact_fit_bytes(job) > most_memory(job)) {
+    const auto kernel = exact_options(candidates.front(), map_options);
+    exact = kernel && prefers_exact(job, map_options);
+    if (const Index bytes = exact ? exact_fit_bytes(job, *kernel) : 0;
+        bytes > memory_budget(job.memory_limit)) {
       note = fmt::format("features instead of the exact kernel, which would need {}",
-                         human_bytes(exact_fit_bytes(job)));
+                         human_bytes(bytes));
       exact = false;
     }
     options.exact = exact;

@@ -14,8 +14,8 @@ FitResult fit_map(const FitJob& job, const std::string& map, const Params& map_o
 /// --map exact: kernel ridge regression on the Gram matrix of all rows (exact_ridge.h).
 FitResult fit_exact(const FitJob& job, const Params& options);
 /// Memory of such a fit, and the same with Error (memory) if that is more than there is.
-Index exact_fit_bytes(const FitJob& job);
-Index require_exact_memory(const FitJob& job);
+Index exact_fit_bytes(const FitJob& job, const Params& options);
+Index require_exact_memory(const FitJob& job, const Params& options);
 /// What it takes once its matrix is there.
 double exact_solve_seconds(const FitJob& job);
 /// Wrong names and values, before any work.

@@ -151,7 +151,7 @@ void check_fit_options(const FitOptions& options) {
 
 void check_fit_memory(const FitJob& job, const std::string& map, const Params& map_options) {
   if (map == kExactMap) {
-    require_exact_memory(job);
+    require_exact_memory(job, map_options);
     return;
   }
   Params options = map_options;

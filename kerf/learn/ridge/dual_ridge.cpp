@@ -46,9 +46,10 @@ DualSolution fit_dual_ridge(MatrixView<const float> z, MatrixView<const double> 
 }
 
 Index dual_ridge_bytes(Index rows, Index features, Index targets, std::size_t lambdas) {
-  // Besides the Gram matrix a part of z, or the rows left out; then what each row has for itself.
-  const Index each = std::max(kColumns, kLeftOutRows) + 4 * targets + 2 * kMostLambdas + 8;
-  return bytes_per_element(lambdas) * rows * rows + 8 * rows * each + 8 * features * targets;
+  // A part of z in double stands beside the Gram matrix before it is solved, and after.
+  const Index part = 8 * rows * (rows + kColumns);
+  return std::max(solve_exact_bytes(rows, targets, lambdas), part) +
+         8 * targets * (rows + features);
 }
 
 }  // namespace kerf::detail

@@ -5,7 +5,7 @@
 // The same minimiser as ridge.h (the weights lie in the span of the rows), at n^3 instead of m^3,
 // and lambda is chosen by exact leave-one-out instead of folds.
 //
-// Cost:       n^2 m + 9 n^3 flops; 4 n m + 24 n^2 bytes.
+// Cost:       n^2 m + 9 n^3 flops; 4 n m + 24 n^2 bytes.  More than kEigenRows: n^2 m + n^3; 4 n m + 8 n^2.
 // Reference:  Saunders, Gammerman & Vovk, ICML 1998 (the dual); see exact_ridge.h.
 // Differs:    nothing.
 //

@@ -6,10 +6,9 @@
 #include <limits>
 
 #include "kerf/core/require.h"
-#include "kerf/core/system/memory.h"
 #include "kerf/core/system/parallel.h"
-#include "kerf/kernels/gram/gram.h"
 #include "kerf/learn/ridge/exact_at_lambda.h"
+#include "kerf/learn/ridge/kernel_walk.h"
 #include "kerf/linalg/blas.h"
 
 namespace kerf::detail {
@@ -79,45 +78,21 @@ void centre(MatrixView<double> gram, Spectrum& s) {
   });
 }
 
-/// S (y - mean).
-Matrix<double> scaled_targets(MatrixView<const double> targets, bool intercept, Spectrum& s) {
-  Matrix<double> y(targets.rows, targets.cols);
-  s.means.assign(targets.cols, 0.0);
-  for (Index t = 0; t < targets.cols; ++t) {
-    double& mean = s.means[t];
-    const auto root = [&](Index i) { return s.root[i]; };
-    if (intercept)
-      for (Index i = 0; i < targets.rows; ++i) mean += root(i) * root(i) * targets(i, t) / s.weight;
-    for (Index i = 0; i < targets.rows; ++i) y(i, t) = root(i) * (targets(i, t) - mean);
-  }
-  return y;
-}
-
-/// sqrt(w) of each row.
-std::vector<double> roots(WeightsView weights, Index n) {
-  std::vector<double> root;
-  for (Index i = 0; i < n; ++i) {
-    KERF_REQUIRE(weights[i] >= 0 && std::isfinite(weights[i]), data, "a row has the weight {}",
-                 weights[i]);
-    root.push_back(std::sqrt(weights[i]));
-  }
-  return root;
-}
-
 /// gram := A, with u at the end of its spectrum; y := S (y - mean).
 Spectrum prepare(MatrixView<double> gram, MatrixView<const double> targets, WeightsView weights,
                  bool intercept, Matrix<double>& y) {
   const Index n = gram.rows;
   Spectrum s;
-  s.root = roots(weights, n);
-  for (const double root : s.root) s.weight += root * root;
-  KERF_REQUIRE(s.weight > 0, data, "all rows have weight 0");
+  WeightedRows rows = weigh(targets, weights, intercept);
+  s.root = std::move(rows.root);
+  s.weight = rows.weight;
+  s.means = std::move(rows.means);
+  y = std::move(rows.y);
   if (weights.given())
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < n; ++j) gram(i, j) *= s.root[i] * s.root[j];
   for (Index i = 0; i < n; ++i) s.trace += gram(i, i);
   if (intercept) centre(gram, s);
-  y = scaled_targets(targets, intercept, s);
   return s;
 }
 
@@ -286,13 +261,10 @@ void solve_one(const Spectrum& s, MatrixView<double> gram, const Matrix<double>&
 
 }  // namespace
 
-DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
-                               WeightsView weights, const ExactRidgeOptions& options,
-                               const Progress& progress) {
-  const Index n = gram.rows;
-  KERF_REQUIRE(gram.cols == n && targets.rows == n && targets.cols > 0, usage,
-               "{} x {} targets for a kernel matrix of {} x {}", targets.rows, targets.cols,
-               gram.rows, gram.cols);
+void check_exact_ridge(Index n, MatrixView<const double> targets, WeightsView weights,
+                       const ExactRidgeOptions& options) {
+  KERF_REQUIRE(targets.rows == n && targets.cols > 0, usage,
+               "{} x {} targets for a kernel matrix of {} x {}", targets.rows, targets.cols, n, n);
   KERF_REQUIRE(!weights.given() || std::ssize(weights.values()) == n, usage,
                "{} weights for {} rows", weights.values().size(), n);
   KERF_REQUIRE(n >= 2, data, "kernel ridge regression needs at least 2 rows, not {}", n);
@@ -301,6 +273,19 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
                  "lambda must be positive on the exact kernel, not {}", lambda);
   KERF_REQUIRE(options.copies == 1 || (options.copies > 1 && options.lambdas.size() == 1), usage,
                "{} rows are left out together only where lambda is given", options.copies);
+}
+
+DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double> targets,
+                               WeightsView weights, const ExactRidgeOptions& options,
+                               const Progress& progress) {
+  const Index n = gram.rows;
+  KERF_REQUIRE(gram.cols == n, usage, "a kernel matrix of {} x {}", n, gram.cols);
+  check_exact_ridge(n, targets, weights, options);
+  if (n > options.eigen_rows && options.lambdas.size() != 1) {
+    const WeightedRows all = weigh(targets, weights, options.intercept);
+    return solve_by_factors({.first = factor_in_double(gram, all)}, all, targets, options,
+                            progress);
+  }
   Matrix<double> y;
   Spectrum s = prepare(gram, targets, weights, options.intercept, y);
   DualSolution result;
@@ -326,26 +311,11 @@ DualSolution solve_exact_ridge(MatrixView<double> gram, MatrixView<const double>
   return result;
 }
 
-DualSolution fit_exact_ridge(const std::string& kernel, const Params& params, const RowsView& rows,
-                             MatrixView<const double> targets, WeightsView weights,
-                             const ExactRidgeOptions& options, const Progress& progress) {
-  const auto function = find_kernel(kernel).make(params);
-  require_memory(exact_ridge_bytes(rows, targets.cols, options), options.memory_limit,
-                 fmt::format("the exact kernel matrix of {} rows", rows.rows()),
-                 "use fewer rows, or a feature map");
-  Matrix<double> matrix(rows.rows(), rows.rows());
-  report(progress, "kernel matrix", 0, 0, "");
-  gram<double>(*function, rows, rows, matrix.view());
-  return solve_exact_ridge(matrix.view(), targets, weights, options, progress);
-}
-
-Index exact_ridge_bytes(const RowsView& rows, Index targets, const ExactRidgeOptions& options) {
-  const Index n = rows.rows();
-  const Index cell = rows.is_wide() ? 12 : 4;
-  const Index copy = rows.is_sparse() ? 8 * rows.sparse().nonzeros() : cell * n * rows.cols();
-  // The matrix and what its solution takes; targets, projections, solution, work.
-  return bytes_per_element(options.lambdas.size()) * n * n + copy +
-         8 * n * (4 * targets + 2 * kMostLambdas + 8);
+Index solve_exact_bytes(Index rows, Index targets, std::size_t lambdas) {
+  if (lambdas != 1 && rows > kEigenRows) return kernel_walk_bytes(rows, targets, 8);
+  // Targets, projections, solution, work; of one lambda the rows left out.
+  const Index each = 4 * targets + 2 * kMostLambdas + 8 + (lambdas == 1 ? kLeftOutRows : 0);
+  return (lambdas == 1 ? 12 : 24) * rows * rows + 8 * rows * each;
 }
 
 }  // namespace kerf::detail
