@@ -98,11 +98,13 @@ double trials_to_come(Index n, Index most, std::size_t count, bool with_features
   double sum = 0;
   auto left = static_cast<double>(count);
   for (Index next = n; next < most;) {
+    left =
+        std::max(static_cast<double>(kFinalists), left / static_cast<double>(cut_after(next).part));
     next = std::min(2 * next, most);
-    left = std::max(static_cast<double>(kFinalists), left / static_cast<double>(kKeptPart));
     sum += left * std::pow(static_cast<double>(next) / static_cast<double>(n), 3);
   }
-  left = std::max(static_cast<double>(kFinalists), left / static_cast<double>(kKeptPart));
+  left =
+      std::max(static_cast<double>(kFinalists), left / static_cast<double>(cut_after(most).part));
   return with_features
              ? sum + left * std::pow(static_cast<double>(most) / static_cast<double>(n), 3)
              : sum;
