@@ -10,7 +10,7 @@ class Progress:
     def __init__(self, what):
         if what not in (True, False, None) and not callable(what):
             raise ValueError(f"progress is True, False or a function of (stage, done, total), not {what!r}")
-        self._what, self._bar, self._part = what, None, 0.0
+        self._what, self._bar, self._part, self._stage = what, None, 0.0, None
 
     def __enter__(self):
         if self._what is True:
@@ -32,7 +32,8 @@ class Progress:
         if left >= 0:
             self._part = max(self._part, min(99.0, 100 * elapsed / max(elapsed + left, 1e-9)))
             words += f", about {left:,.0f} s left"
-        self._bar.set_description_str(words, refresh=False)
+        self._bar.set_description_str(words, refresh=stage != self._stage)  # a new stage is shown at once, however short it is
+        self._stage = stage
         self._bar.update(self._part - self._bar.n)
 
     def __exit__(self, *error):
