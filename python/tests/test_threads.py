@@ -107,15 +107,16 @@ def test_threadpoolctl_sees_and_limits_kerf():
     assert kerf.threads() == before
 
 
-@pytest.mark.parametrize("fit", [dict(map="exact", kernel="gaussian"), dict(map="rff", features=3072, solver="dual")])
-def test_ctrl_c_stops_a_solve(fit):
-    """The signal comes a moment after the eigenvalues of 3,000 rows were begun, which take seconds."""
+@pytest.mark.parametrize("rows, stage, fit", [(2000, "eigenvalues", dict(map="exact", kernel="gaussian")), (2000, "eigenvalues", dict(map="rff", features=2048, solver="dual")),
+                                              (6000, "factoring", dict(map="exact", kernel="gaussian"))])
+def test_ctrl_c_stops_a_solve(rows, stage, fit):
+    """The signal comes a moment after the eigenvalues of 2,000 rows, or the factors of 6,000, were begun, which take seconds."""
     done = run(f"""
         import os, signal, threading, time, numpy as np, kerf
-        X = np.random.default_rng(0).normal(size=(3000, 8)).astype(np.float32)
+        X = np.random.default_rng(0).normal(size=({rows}, 8)).astype(np.float32)
         begun = []
         def progress(stage, done, total):
-            if not begun and stage == "eigenvalues":
+            if not begun and stage == {stage!r}:
                 begun.append(time.perf_counter())
                 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
