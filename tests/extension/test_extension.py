@@ -69,7 +69,7 @@ def test_map_auto_offers_a_kernel_that_declares_itself(kerf, table):
         choice = json.loads(kerf("fit", "t.csv", *more, "--json"))["choice"]
         offered = [t for t in choice["tried"] if t["candidate"].startswith("dummy-kernel")]
         assert [t["candidate"] for t in sorted(offered, key=lambda t: t["candidate"])] == ["dummy-kernel, reach 1", "dummy-kernel, reach 2"]
-        assert {t["map"] for t in offered} == {"nystrom"} and len(choice["tried"]) == 34
+        assert {t["map"] for t in offered} == {"nystrom"} and len(choice["tried"]) >= 43  # with our own, and those beyond the edge of a grid
     given = json.loads(kerf("fit", "t.csv", "--reach", "3", "-o", "r.kerf", "--json"))  # only it has such an option
     assert given["options"] == {"kernel": "dummy-kernel", "reach": 3}
 

@@ -6,6 +6,7 @@
 #include "kerf/api/error.h"
 #include "kerf/core/system/memory.h"
 #include "kerf/learn/fit/trainer.h"
+#include "kerf/learn/ridge/exact_at_lambda.h"
 #include "kerf/learn/rows/feature_cache.h"
 #include "kerf/learn/solvers/fit_memory.h"
 #include "kerf/learn/solvers/solver.h"
