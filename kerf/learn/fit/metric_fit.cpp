@@ -45,6 +45,12 @@ std::string why_none(const DataSummary& summary) {
   return "";
 }
 
+/// Whether a metric can be learned from some rows at least.
+bool fits_memory(const FitJob& job) {
+  return metric_bytes(kFewestRows, job.summary.cols, Targets(job.summary, job.options).outputs()) <=
+         memory_budget(job.memory_limit);
+}
+
 /// As many rows as memory allows, of those that are wanted.
 Parts take_parts(const FitJob& job, const Scaling& scaling, double& read) {
   const Index targets = Targets(job.summary, job.options).outputs();
@@ -141,7 +147,7 @@ Trials try_metrics(const FitJob& job, MetricReport& report) {
 
 }  // namespace
 
-void check_metric(const DataSummary& summary, const std::string& map, const FitOptions& options) {
+void check_metric(const DataSummary& summary, const FitOptions& options) {
   if (options.metric == MetricKind::automatic || options.metric == MetricKind::none) return;
   const std::string why = why_none(summary);
   KERF_REQUIRE(why.empty(), usage, "{} is not for these rows: {}",
@@ -149,9 +155,6 @@ void check_metric(const DataSummary& summary, const std::string& map, const FitO
   KERF_REQUIRE(options.metric != MetricKind::full || summary.cols <= kMostFullColumns, usage,
                "{} is for at most {} columns, and these are {}: take {}", spell("metric", "full"),
                kMostFullColumns, summary.cols, spell("metric", "diagonal"));
-  KERF_REQUIRE(map == kAutoMap || map == kExactMap || !find_feature_map(map).convolves, usage,
-               "{} would mix pixels, whose places the map {} needs",
-               spell("metric", name_of(options.metric)), map);
 }
 
 MetricOutcome metric_for_map(const FitJob& job) {
@@ -177,7 +180,8 @@ MetricOutcome metric_for_map(const FitJob& job) {
 MetricOutcome metric_for_choice(const FitJob& job, const Params& map_options) {
   const FitOptions& options = job.options;
   if (options.metric == MetricKind::none || !why_none(job.summary).empty() ||
-      job.summary.cols < 2 || options.needs_features || !options.checkpoint.empty())
+      job.summary.cols < 2 || options.needs_features || !options.checkpoint.empty() ||
+      !fits_memory(job))
     return {};
   MetricReport report;
   std::optional<PhaseClock> watch(report.seconds);

@@ -21,7 +21,7 @@ struct MetricOutcome {
 };
 
 /// Error (usage) if these rows or options cannot have the metric that was asked for.
-void check_metric(const DataSummary& summary, const std::string& map, const FitOptions& options);
+void check_metric(const DataSummary& summary, const FitOptions& options);
 
 /// For a map that has a name, or exact.
 MetricOutcome metric_for_map(const FitJob& job);

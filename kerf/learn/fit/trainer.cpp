@@ -57,7 +57,7 @@ void check_fit(const DataSummary& summary, const std::string& map, const Params&
   KERF_REQUIRE(options.checkpoint.empty() || !wants_growth(map_options), usage,
                "{} fits several sizes: a checkpoint is of one, so give {} N",
                spell("features", "auto"), spell("features"));
-  check_metric(summary, map, options);
+  check_metric(summary, options);
   check_target_scale(summary);
 }
 

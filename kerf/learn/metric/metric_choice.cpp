@@ -13,11 +13,12 @@ namespace kerf::detail {
 namespace {
 
 constexpr int kMostSteps = 5;
-constexpr int kPatience = 2;           // steps without a lower error before a kernel gives up
-constexpr double kBehind = 1.5;        // times the best error: no hope after two steps
-constexpr double kNothing = 0.98;      // of the constant's error: nothing was learned in two steps
-constexpr double kLittle = 0.3;        // of the variance unexplained: the ANOVA kernel may help
-constexpr Index kMostAnovaRows = 800;  // it costs an exponential for each pair and column
+constexpr int kPatience = 2;       // steps without a lower error before a kernel gives up
+constexpr double kBehind = 1.5;    // times the best error: no hope after two steps
+constexpr double kNothing = 0.98;  // of the constant's error: nothing was learned in two steps
+constexpr double kLittle = 0.3;    // of the variance unexplained: the ANOVA kernel may help
+constexpr Index kMostAnovaColumns = 256,
+                kMostAnovaRows = 800;  // it costs an exponential for each pair and column
 constexpr int kStartStep = -6;
 
 bool keeps_diagonal(MetricKind kind, Index columns) {
@@ -98,7 +99,8 @@ std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows
   const double constant = constant_error(learn, judge);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     report(progress, "learning a metric", static_cast<Index>(i), std::ssize(kernels), "kernels");
-    if (kernels[i] == MetricKernel::anova && best < kLittle * constant) continue;
+    const bool anova = kernels[i] == MetricKernel::anova;
+    if (anova && (best < kLittle * constant || learn.x.cols > kMostAnovaColumns)) continue;
     try_kernel(kernels[i], learn, judge, diagonal, constant, best, trials);
   }
   std::ranges::stable_sort(trials, [](const MetricTrial& a, const MetricTrial& b) {
@@ -167,8 +169,10 @@ bool clearly_less(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 Index metric_bytes(Index rows, Index columns, Index targets) {
-  // Distances, the kernel, its factor and slopes; rows before and after the metric, gradients, sums.
-  return 8 * rows * (5 * rows + 6 * columns + 6 * targets) + 8 * 4 * columns * columns +
+  // Distances, the kernel twice, its factor and slopes; rows before and after the metric, gradients and
+  // sums; moments, which are more than their diagonal for few columns only.
+  const Index moments = columns <= kMostFullColumns ? 4 * columns * columns : 4 * columns;
+  return 8 * rows * (5 * rows + 6 * columns + 6 * targets) + 8 * moments +
          blas::factor_scratch(rows);
 }
 

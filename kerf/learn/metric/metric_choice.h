@@ -37,7 +37,7 @@ struct MetricTrial {
 /// Columns up to which a full metric is learned; beyond, a diagonal one.
 inline constexpr Index kMostFullColumns = 256;
 /// Columns up to which any is.
-inline constexpr Index kMostMetricColumns = 4096;
+inline constexpr Index kMostMetricColumns = 1024;
 
 /// The best of each kernel with and without steps, the best of all with steps first; never empty.
 std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows& judge,
