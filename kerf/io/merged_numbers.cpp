@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kerf/core/spelling.h"
 #include "kerf/io/class_names.h"
 #include "kerf/io/reader.h"
 
@@ -27,19 +28,19 @@ void MergedNumbers::add(double value, std::string_view text) {
 }
 
 std::string MergedNumbers::note(const std::string& column) const {
-  constexpr const char* kWords = "if they are names, a letter in front makes words of them";
+  const std::string words = "if they are names, " + spell("categorical") + " takes them for words";
   if (!one_.empty() && exact_number(one_) == exact_number(other_))
     return fmt::format(
         "{} has {} and {}, equal numbers written differently: taken for one number; {}", column,
-        quoted(one_), quoted(other_), kWords);
+        quoted(one_), quoted(other_), words);
   if (!one_.empty())
     return fmt::format("{} has {} and {}, which are one number in double precision; {}", column,
-                       quoted(one_), quoted(other_), kWords);
+                       quoted(one_), quoted(other_), words);
   if (!rounded_.empty())
     return fmt::format(
         "{} has {} and others of more digits than double precision keeps, so that "
         "neighbours are one number; {}",
-        column, quoted(rounded_), kWords);
+        column, quoted(rounded_), words);
   return "";
 }
 
