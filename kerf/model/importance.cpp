@@ -37,8 +37,8 @@ std::string describe_importance(const Model& model) {
   std::ranges::stable_sort(columns, std::greater{}, &ColumnImportance::share);
   std::string text;
   for (std::size_t k = 0; k < std::min(kShown, columns.size()); ++k)
-    text +=
-        fmt::format("{}{} {:.2g} %", k == 0 ? "" : ", ", columns[k].name, 100 * columns[k].share);
+    text += fmt::format("{}{} {:.{}f} %", k == 0 ? "" : ", ", columns[k].name,
+                        100 * columns[k].share, columns[k].share < 0.1 ? 1 : 0);
   if (columns.size() > kShown) text += fmt::format(" and {} others", columns.size() - kShown);
   return text;
 }

@@ -42,7 +42,7 @@ double constant_error(const MetricRows& learn, const MetricRows& judge) {
     }
     mean /= weight;
     for (Index i = 0; i < judge.y.rows; ++i)
-      error += (judge.y(i, t) - mean) * (judge.y(i, t) - mean);
+      error += judge.weights[i] * (judge.y(i, t) - mean) * (judge.y(i, t) - mean);
   }
   return error / static_cast<double>(judge.y.rows);
 }
@@ -150,7 +150,7 @@ std::vector<double> judged_errors(const Kernel& kernel, const RowsView& learn,
     intercept /= weight;
     for (Index i = 0; i < values.rows(); ++i) {
       const double gap = judge_targets.y(i, t) - values(i, t) - intercept;
-      errors[i] += gap * gap;
+      errors[i] += judge_targets.weights[i] * gap * gap;
     }
   }
   return errors;

@@ -47,7 +47,7 @@ std::vector<MetricTrial> metric_trials(const MetricRows& learn, const MetricRows
 Metric learn_metric(const MetricTrial& trial, MetricKind kind, const MetricRows& rows,
                     const Progress& progress);
 
-/// Squared errors of rows that a kernel ridge regression on other rows, lambda by leave-one-out, makes.
+/// Squared errors, times weights, of rows that a kernel ridge regression on other rows, lambda by leave-one-out, makes.
 std::vector<double> judged_errors(const Kernel& kernel, const RowsView& learn,
                                   const RowsView& judge, const MetricRows& learn_targets,
                                   const MetricRows& judge_targets);

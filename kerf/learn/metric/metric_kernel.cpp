@@ -184,7 +184,7 @@ std::vector<double> MetricFit::squared_errors(const MetricRows& others) const {
   for (Index i = 0; i < values.rows(); ++i)
     for (Index t = 0; t < values.cols(); ++t) {
       const double gap = others.y(i, t) - values(i, t) - intercept_[t];
-      errors[i] += gap * gap;
+      errors[i] += others.weights[i] * gap * gap;
     }
   return errors;
 }

@@ -64,7 +64,7 @@ class MetricFit {
   /// Mean squared leave-one-out error at its lambda.
   double error() const { return error_; }
   MetricStart start() const { return start_; }
-  /// Squared errors of other rows, summed over targets.
+  /// Squared errors of other rows times their weights, summed over targets.
   std::vector<double> squared_errors(const MetricRows& others) const;
   /// M, or (1 x columns) its diagonal, which is all that kernels which are not radial have.
   Matrix<double> gradient_moments(bool diagonal) const;

@@ -111,6 +111,22 @@ TEST(MetricFit, CommonWeightsChangeNothing) {
   }
 }
 
+// Rows without weight, whatever their targets are, neither teach nor judge.
+TEST(MetricChoice, RowsWithoutWeightDoNotCount) {
+  Data data = made(300, 4, 7, 0.05, wave);
+  std::vector<double> weights(300, 1.0);
+  for (Index i = 0; i < 300; i += 3) weights[static_cast<std::size_t>(i)] = 0;
+  const auto best = [&] {
+    const MetricRows rows{data.x.view(), data.y.view(), weights};
+    return metric_trials(rows.slice(0, 150), rows.slice(150, 300), MetricKind::automatic, {})
+        .front()
+        .mean();
+  };
+  const double before = best();
+  for (Index i = 0; i < 300; i += 3) data.y(i, 0) = 1e6 * static_cast<double>(i);
+  EXPECT_NEAR(best(), before, 1e-6 * before);
+}
+
 TEST(Metric, IsTheRootOfItsMoments) {
   Matrix<double> m(2, 2);
   m(0, 0) = 2, m(0, 1) = m(1, 0) = 1, m(1, 1) = 3;
