@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kerf/model/importance.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 
 #include "kerf/io/table/encoding.h"
 
